@@ -1,0 +1,1 @@
+//! Kafka's sticky assignor inside librdkafka.

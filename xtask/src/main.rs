@@ -1,0 +1,2 @@
+//! The one entry for every check.
+fn main() {}
