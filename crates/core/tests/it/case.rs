@@ -87,9 +87,9 @@ pub(crate) fn claims_of(target: &Target, member: &str, generation: Option<i32>) 
 }
 
 /// The loads of all members, in the order of the group.
-pub(crate) fn loads(case: &Case, target: &Target) -> Vec<u32> {
+pub(crate) fn loads(case: &Case, target: &Target) -> Vec<u64> {
     case.members
         .iter()
-        .map(|member| target.values().filter(|owner| **owner == member.id).count() as u32)
+        .map(|member| target.values().filter(|owner| **owner == member.id).count() as u64)
         .collect()
 }

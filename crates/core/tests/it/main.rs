@@ -7,8 +7,15 @@
 mod case;
 mod flow;
 mod generate;
+mod history;
+mod judge;
 mod optimum;
 mod oracle_tests;
+mod properties;
+mod random_groups;
 mod rules;
+mod scenarios;
 mod seeded;
+mod shrink;
+mod subject;
 mod text;
