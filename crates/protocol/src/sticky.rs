@@ -35,8 +35,8 @@ pub enum Framing {
 ///
 /// Bytes are read as bare version 1, else as bare version 0, else as the framed form. Read as a
 /// bare form, the framed one starts with a count of 65,536 topics or more, which no subscription
-/// holds, so the two are not mistaken for each other. Where no form fits, the error is that of the
-/// form that the count speaks for.
+/// holds, so the two are not mistaken for each other. (Only a framed version 0 would be, which
+/// nobody sends.) Where no form fits, the error is that of the form that the count speaks for.
 ///
 /// ```
 /// use kafka_sticky_protocol::{Framing, StickyUserData, StickyUserDataWriter};
