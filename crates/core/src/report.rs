@@ -133,7 +133,7 @@ impl core::fmt::Display for Reason {
 /// Counts what an assignment comes to.
 pub(crate) fn report(
     group: &Group,
-    racks: &RackSwitch,
+    racks: RackSwitch,
     owners: &Owners,
     target: &[u32],
     proven: Proven,

@@ -3,85 +3,102 @@
 //! Greedy is exact here: whoever keeps most gets the greater quotas.
 
 use super::{
-    State,
-    deal::{Dealer, release},
+    Scratch, State,
+    balance::{Block, hubs},
+    deal::Destination,
+    network::{Network, Segment},
 };
-use crate::{
-    claims::Owners,
-    dense::{Group, NOBODY, TopicId},
-};
+use crate::claims::Owners;
 
-/// Assigns all partitions of `topics` to `members`, both sorted, as evenly as can be and moving least.
-pub(super) fn solve(group: &Group, owners: &Owners, members: &[u32], topics: &[u32], state: &mut State) {
-    if members.is_empty() {
-        return;
+/// Assigns a complete block, moving least.
+pub(super) fn solve(
+    network: &Network,
+    owners: &Owners,
+    block: &Block,
+    scratch: &mut Scratch,
+    state: &mut State,
+) {
+    let mut members: Vec<u32> =
+        block.classes.iter().flat_map(|&class| network.members_of(class)).copied().collect();
+    members.sort_unstable();
+    let mut segments: Vec<Segment> =
+        hubs(network, &block.senders).flat_map(|hub| network.segments_of(hub)).copied().collect();
+    segments.sort_unstable_by_key(|segment| segment.start);
+
+    // Per member of the block: what it owns, then what it owns too much.
+    let owned = &mut scratch.owned;
+    for &member in &members {
+        owned[member as usize] = 0;
+        scratch.in_block[member as usize] = true;
     }
-    let partitions = || topics.iter().flat_map(|&topic| group.partitions_of(TopicId(topic)));
-    let total: usize = topics.iter().map(|&topic| group.partitions_of(TopicId(topic)).len()).sum();
-    let mut owned = vec![0_u32; group.member_count()];
-    for partition in partitions() {
-        if let Some(owned) = owned.get_mut(owners.owner[partition.index()] as usize) {
-            *owned += 1;
+    for segment in &segments {
+        let of = segment.start as usize..segment.end as usize;
+        for (owner, target) in owners.owner[of.clone()].iter().zip(&mut state.target[of]) {
+            if scratch.in_block.get(*owner as usize) == Some(&true) {
+                owned[*owner as usize] += 1;
+                *target = *owner;
+            }
         }
     }
-    let quota = quotas(members, &owned, total as u32);
-    price(members, &owned, &quota, total as u32, state);
-
-    let mut surplus = vec![0_u32; group.member_count()];
-    let mut deficit = vec![0_u32; group.member_count()];
-    for &member in members {
+    let quotas = Quotas::of(&members, owned, block);
+    quotas.price(&members, owned, state);
+    let mut surplus = false;
+    for &member in &members {
         let at = member as usize;
-        surplus[at] = owned[at].saturating_sub(quota[at]);
-        deficit[at] = quota[at].saturating_sub(owned[at]);
+        let quota = quotas.of_member(at);
+        scratch.dealer.wants[at] = quota.saturating_sub(owned[at]);
+        owned[at] = owned[at].saturating_sub(quota);
+        surplus |= owned[at] > 0;
+        scratch.in_block[at] = false;
     }
-    for partition in partitions() {
-        state.target[partition.index()] = owners.owner[partition.index()];
+    if surplus {
+        scratch.releaser.release(&segments, owned, &mut state.target);
     }
-    if members.iter().any(|&member| surplus[member as usize] > 0) {
-        release(group, topics, &surplus, &mut state.target);
-    }
-    let mut dealer = Dealer::new(members, &mut deficit);
-    for &topic in topics {
-        dealer.deal(group.partitions_of(TopicId(topic)), &mut state.target);
-    }
-    debug_assert!(partitions().all(|partition| state.target[partition.index()] != NOBODY));
+    members.iter().for_each(|&member| owned[member as usize] = 0);
+    scratch.dealer.clear();
+    let circle = scratch.dealer.circle(members.iter().copied());
+    scratch.dealer.deal(&segments, &mut vec![Destination { circle, units: u32::MAX }], &mut state.target);
 }
 
 /// The load of each member: the greater one for those who own most, between equals the first.
-fn quotas(members: &[u32], owned: &[u32], total: u32) -> Vec<u32> {
-    let least = total / members.len() as u32;
-    let mut greater = (total % members.len() as u32) as usize;
-    let mut quota = vec![0; owned.len()];
-    for &member in members {
-        quota[member as usize] = least;
-    }
-    let mut most: Vec<u32> =
-        members.iter().copied().filter(|&member| owned[member as usize] > least).collect();
-    if most.len() > greater {
-        most.sort_unstable_by_key(|&member| (std::cmp::Reverse(owned[member as usize]), member));
-        most.truncate(greater);
-    }
-    for &member in &most {
-        quota[member as usize] += 1;
-    }
-    greater -= most.len();
-    let others = members.iter().filter(|&&member| owned[member as usize] <= least);
-    for &member in others.take(greater) {
-        quota[member as usize] += 1;
-    }
-    quota
+struct Quotas {
+    least: u32,
+    uneven: bool,
+    /// Sorted.
+    greater: Vec<u32>,
 }
 
-/// The potentials that prove it: what a member gives up costs one more than what a member takes.
-fn price(members: &[u32], owned: &[u32], quota: &[u32], total: u32, state: &mut State) {
-    let least = total / members.len() as u32;
-    let uneven = !total.is_multiple_of(members.len() as u32);
-    let gives = |at: usize| owned[at] > quota[at];
-    let takes = |at: usize| owned[at] < quota[at];
-    let lesser_gives = uneven && members.iter().any(|&m| gives(m as usize) && quota[m as usize] == least);
-    for at in members.iter().map(|&member| member as usize) {
-        let balance = 2 * i64::from(least) + i64::from(uneven);
-        let moves = i64::from(gives(at) && !lesser_gives) - i64::from(takes(at) && lesser_gives);
-        state.potentials[at] = [balance, 0, moves, 0];
+impl Quotas {
+    fn of(members: &[u32], owned: &[u32], block: &Block) -> Self {
+        let (least, extra) = (block.least, block.extra as usize);
+        let mut greater: Vec<u32> =
+            members.iter().copied().filter(|&member| owned[member as usize] > least).collect();
+        if greater.len() > extra {
+            greater.sort_unstable_by_key(|&member| (std::cmp::Reverse(owned[member as usize]), member));
+            greater.truncate(extra);
+        } else {
+            let others = members.iter().copied().filter(|&member| owned[member as usize] <= least);
+            let missing = extra - greater.len();
+            greater.extend(others.take(missing));
+        }
+        greater.sort_unstable();
+        Self { least, uneven: extra > 0, greater }
+    }
+
+    fn of_member(&self, member: usize) -> u32 {
+        self.least + u32::from(self.greater.binary_search(&(member as u32)).is_ok())
+    }
+
+    /// The potentials that prove it: what a member gives up costs one more than what a member takes.
+    fn price(&self, members: &[u32], owned: &[u32], state: &mut State) {
+        let gives = |at: usize| owned[at] > self.of_member(at);
+        let takes = |at: usize| owned[at] < self.of_member(at);
+        let balance = 2 * i64::from(self.least) + i64::from(self.uneven);
+        let lesser = |at: usize| self.uneven && self.of_member(at) == self.least;
+        let lesser_gives = members.iter().any(|&member| gives(member as usize) && lesser(member as usize));
+        for at in members.iter().map(|&member| member as usize) {
+            let moves = i64::from(gives(at) && !lesser_gives) - i64::from(takes(at) && lesser_gives);
+            state.potentials[at] = [balance, 0, moves, 0];
+        }
     }
 }

@@ -1,55 +1,47 @@
-//! Which partitions a member gives up, and who takes what is up for grabs, where the earlier
-//! objectives leave that open: topics are to be spread evenly.
+//! Which partitions a member gives up, and who takes what is nobody's, where the objectives 1 to 4
+//! leave that open: topics are to be spread evenly, and then the first in order comes first.
 
-use crate::dense::{Group, NOBODY, PartitionId, TopicId};
+use super::network::Segment;
+use crate::dense::{NOBODY, PartitionId, TopicId};
 
-/// Takes `surplus[m]` partitions away from each member `m`, where it has most of a topic first, and of a topic
-/// the last ones.
-pub(super) fn release(group: &Group, topics: &[u32], surplus: &[u32], target: &mut [u32]) {
-    let partitions = || topics.iter().flat_map(|&topic| group.partitions_of(TopicId(topic)));
-    let gives = |target: &[u32], partition: PartitionId| {
-        let member = target[partition.index()];
-        (member != NOBODY && surplus[member as usize] > 0).then_some(member as usize)
-    };
-    let mut end = vec![0_u32; surplus.len() + 1];
-    for member in partitions().filter_map(|partition| gives(target, partition)) {
-        end[member + 1] += 1;
-    }
-    for at in 0..surplus.len() {
-        end[at + 1] += end[at];
-    }
-    let start = end.clone();
-    let mut held = vec![(TopicId(0), PartitionId(0)); end[surplus.len()] as usize];
-    for &topic in topics {
-        for partition in group.partitions_of(TopicId(topic)) {
-            if let Some(member) = gives(target, partition) {
-                held[end[member] as usize] = (TopicId(topic), partition);
-                end[member] += 1;
-            }
-        }
-    }
-    let mut releaser = Releaser::default();
-    for member in 0..surplus.len() {
-        let held = &held[start[member] as usize..start[member + 1] as usize];
-        if !held.is_empty() {
-            releaser.release(held, surplus[member] as usize, |partition| target[partition.index()] = NOBODY);
-        }
-    }
-}
-
-/// Chooses what a member gives up.
+/// Chooses what members give up.
 #[derive(Debug, Default)]
-struct Releaser {
+pub(super) struct Releaser {
     /// Turns on with each partition, so that not everybody gives up the same topic.
     turn: usize,
     /// How many topics the member has at least this many partitions of.
     topics_with: Vec<usize>,
+    held: Vec<(u32, TopicId, PartitionId)>,
 }
 
 impl Releaser {
-    /// `held` is sorted. Calls `act` for `surplus` of the partitions.
-    fn release(&mut self, held: &[(TopicId, PartitionId)], surplus: usize, mut act: impl FnMut(PartitionId)) {
-        let runs = || held.chunk_by(|a, b| a.0 == b.0);
+    /// Takes `surplus[m]` partitions away from each member `m`, where it has most of a topic first, and of a topic
+    /// the last ones.
+    pub(super) fn release(&mut self, segments: &[Segment], surplus: &[u32], target: &mut [u32]) {
+        let mut held = std::mem::take(&mut self.held);
+        held.clear();
+        for segment in segments {
+            for id in segment.start..segment.end {
+                let member = target[id as usize];
+                if member != NOBODY && surplus[member as usize] > 0 {
+                    held.push((member, segment.topic, PartitionId(id)));
+                }
+            }
+        }
+        held.sort_unstable();
+        for held in held.chunk_by(|a, b| a.0 == b.0) {
+            self.release_of_one(held, surplus[held[0].0 as usize] as usize, |id| target[id.index()] = NOBODY);
+        }
+        self.held = held;
+    }
+
+    fn release_of_one(
+        &mut self,
+        held: &[(u32, TopicId, PartitionId)],
+        surplus: usize,
+        mut act: impl FnMut(PartitionId),
+    ) {
+        let runs = || held.chunk_by(|a, b| a.1 == b.1);
         self.topics_with.clear();
         for run in runs() {
             if self.topics_with.len() < run.len() {
@@ -78,82 +70,186 @@ impl Releaser {
                 keep -= usize::from(behind_first < left);
                 candidate += 1;
             }
-            run[keep..].iter().for_each(|&(_, partition)| act(partition));
+            run[keep..].iter().for_each(|&(_, _, partition)| act(partition));
         }
     }
 }
 
 /// Deals partitions to the members that still want some, in turn.
 #[derive(Debug)]
-pub(super) struct Dealer<'d> {
+pub(super) struct Dealer {
     /// What each member still wants.
-    deficit: &'d mut [u32],
-    /// The members that want some, and which comes next in the circle.
+    pub(super) wants: Vec<u32>,
+    /// Members by circle. A place behind each circle stays empty.
     open: Vec<u32>,
-    next: usize,
+    /// For each place that one itself while its member wants some, else a later one of the circle.
+    link: Vec<u32>,
+    circles: Vec<Circle>,
     /// How many of the topic at hand each member has.
     count: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Circle {
+    start: u32,
+    end: u32,
+    next: u32,
+}
+
+/// How many partitions go to the members of a circle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Destination {
+    pub(super) circle: u32,
+    pub(super) units: u32,
 }
 
 /// How many members are looked at for one that has less of the topic.
 const WINDOW: usize = 32;
 
-impl<'d> Dealer<'d> {
-    pub(super) fn new(members: &[u32], deficit: &'d mut [u32]) -> Self {
-        let open = members.iter().copied().filter(|&member| deficit[member as usize] > 0).collect();
-        let count = vec![0; deficit.len()];
-        Self { deficit, open, next: 0, count }
+impl Dealer {
+    pub(super) fn new(members: usize) -> Self {
+        Self {
+            wants: vec![0; members],
+            open: Vec::new(),
+            link: Vec::new(),
+            circles: Vec::new(),
+            count: vec![0; members],
+        }
     }
 
-    /// Deals those of a topic's partitions that are nobody's.
-    pub(super) fn deal(&mut self, topic: impl Iterator<Item = PartitionId> + Clone, target: &mut [u32]) {
-        if topic.clone().all(|partition| target[partition.index()] != NOBODY) {
-            return;
+    /// Forgets all circles.
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+        self.link.clear();
+        self.circles.clear();
+    }
+
+    /// Adds a circle of members, to be dealt to in this order.
+    pub(super) fn circle(&mut self, members: impl Iterator<Item = u32>) -> u32 {
+        let start = self.open.len() as u32;
+        let wants = &self.wants;
+        self.open.extend(members.filter(|&member| wants[member as usize] > 0));
+        let end = self.open.len() as u32;
+        self.open.push(NOBODY);
+        self.link.extend(start..=end);
+        self.circles.push(Circle { start, end, next: start });
+        self.circles.len() as u32 - 1
+    }
+
+    /// Deals those of the partitions that are nobody's. Segments are sorted.
+    pub(super) fn deal(
+        &mut self,
+        segments: &[Segment],
+        destinations: &mut Vec<Destination>,
+        target: &mut [u32],
+    ) {
+        let mut turn = 0;
+        for topic in segments.chunk_by(|a, b| a.topic == b.topic) {
+            self.deal_topic(topic, destinations, &mut turn, target);
         }
-        for partition in topic.clone() {
-            if let Some(count) = self.count.get_mut(target[partition.index()] as usize) {
-                *count += 1;
+    }
+
+    fn deal_topic(
+        &mut self,
+        segments: &[Segment],
+        destinations: &mut Vec<Destination>,
+        turn: &mut usize,
+        target: &mut [u32],
+    ) {
+        let of = |segment: &Segment| segment.start as usize..segment.end as usize;
+        let mut any = false;
+        for segment in segments {
+            for &member in &target[of(segment)] {
+                match self.count.get_mut(member as usize) {
+                    Some(count) => *count += 1,
+                    None => any = true,
+                }
             }
         }
         let mut level = 0;
-        for partition in topic.clone() {
-            if target[partition.index()] == NOBODY {
-                target[partition.index()] = self.take(&mut level);
+        for segment in segments.iter().filter(|_| any) {
+            for member in &mut target[of(segment)] {
+                if *member == NOBODY {
+                    *member = self.take(destinations, turn, &mut level);
+                }
             }
         }
-        for partition in topic {
-            if let Some(count) = self.count.get_mut(target[partition.index()] as usize) {
-                *count = 0;
+        for segment in segments {
+            for &member in &target[of(segment)] {
+                self.count[member as usize] = 0;
             }
         }
     }
 
     /// The next member that has at most `level` of the topic; raises the level where there is none near.
-    fn take(&mut self, level: &mut u32) -> u32 {
-        let mut best = self.next;
-        for ahead in 0..WINDOW.min(self.open.len()) {
-            let at = (self.next + ahead) % self.open.len();
-            let count = self.count[self.open[at] as usize];
-            if count < self.count[self.open[best] as usize] {
-                best = at;
+    fn take(&mut self, destinations: &mut Vec<Destination>, turn: &mut usize, level: &mut u32) -> u32 {
+        let mut best = (usize::MAX, 0, u32::MAX);
+        for ahead in 0..WINDOW.min(destinations.len()) {
+            let at = (*turn + ahead) % destinations.len();
+            let (place, count) = self.peek(destinations[at].circle, *level);
+            if count < best.2 {
+                best = (at, place, count);
             }
             if count <= *level {
-                best = at;
                 break;
             }
         }
-        let member = self.open[best];
-        *level = (*level).max(self.count[member as usize]);
-        self.count[member as usize] += 1;
-        self.deficit[member as usize] -= 1;
-        self.next = best + 1;
-        if self.deficit[member as usize] == 0 {
-            self.open.remove(best);
-            self.next = best;
+        let (at, place, count) = best;
+        *level = (*level).max(count);
+        *turn = at + 1;
+        destinations[at].units -= 1;
+        let member = self.open[place as usize];
+        self.circles[destinations[at].circle as usize].next = place + 1;
+        if destinations[at].units == 0 {
+            destinations.remove(at);
+            *turn = at;
         }
-        if self.next >= self.open.len() {
-            self.next = 0;
+        if *turn >= destinations.len() {
+            *turn = 0;
+        }
+        self.count[member as usize] += 1;
+        self.wants[member as usize] -= 1;
+        if self.wants[member as usize] == 0 {
+            self.link[place as usize] = place + 1;
         }
         member
+    }
+
+    /// The place of the next member of a circle that has at most `level` of the topic, or least of those near; and how many.
+    fn peek(&mut self, circle: u32, level: u32) -> (u32, u32) {
+        let first = self.next_open(circle, self.circles[circle as usize].next);
+        let mut place = first;
+        let mut best = (first, u32::MAX);
+        for _ in 0..WINDOW {
+            let count = self.count[self.open[place as usize] as usize];
+            if count < best.1 {
+                best = (place, count);
+            }
+            if count <= level {
+                break;
+            }
+            place = self.next_open(circle, place + 1);
+            if place == first {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The next place in the circle, from this one on, of a member that wants some. There must be one.
+    fn next_open(&mut self, circle: u32, from: u32) -> u32 {
+        let Circle { start, end, .. } = self.circles[circle as usize];
+        let place = self.skip_closed(from);
+        if place < end { place } else { self.skip_closed(start) }
+    }
+
+    /// Follows the links over members that want no more, and shortens them.
+    fn skip_closed(&mut self, mut place: u32) -> u32 {
+        while self.link[place as usize] != place {
+            let ahead = self.link[self.link[place as usize] as usize];
+            self.link[place as usize] = ahead;
+            place = ahead;
+        }
+        place
     }
 }
