@@ -50,6 +50,8 @@ impl Size {
     pub(crate) const SMALL: Size = Size { topics: 5, partitions: 6, members: 7 };
     pub(crate) const MEDIUM: Size = Size { topics: 9, partitions: 8, members: 20 };
     pub(crate) const LARGE: Size = Size { topics: 14, partitions: 12, members: 80 };
+    /// Too large for the oracle.
+    pub(crate) const HUGE: Size = Size { topics: 60, partitions: 40, members: 400 };
 }
 
 /// What members say about the past.
@@ -76,14 +78,13 @@ pub(crate) fn group(structure: Structure, size: Size, seed: u64) -> Case {
     }
     if rng.percent(25) {
         for member in &mut case.members {
-            member.instance = rng.percent(60).then(|| format!("s{}", rng.below(90)));
+            member.instance = rng.percent(60).then(|| format!("s{}", rng.below(40)));
         }
-        without_equal_instances(&mut case);
     }
     let past = match rng.below(100) {
         0..10 => Past::None,
-        10..40 => Past::Mutated,
-        40..55 => Past::Uneven,
+        10..40 if case.members.len() <= Size::LARGE.members => Past::Mutated,
+        10..55 => Past::Uneven,
         55..82 => Past::Duplicated,
         _ => Past::Garbage,
     };
@@ -173,16 +174,6 @@ fn add_racks(case: &mut Case, rng: &mut Seeded) {
             2 => Some("elsewhere".to_owned()),
             _ => Some((*rng.pick(racks)).to_owned()),
         };
-    }
-}
-
-fn without_equal_instances(case: &mut Case) {
-    let mut seen = Vec::new();
-    for member in &mut case.members {
-        if seen.contains(&member.instance) {
-            member.instance = None;
-        }
-        seen.push(member.instance.clone());
     }
 }
 

@@ -139,6 +139,16 @@ fn explains_itself(case: &Case, facts: &[Facts], outcome: &Outcome) -> Result<()
     Ok(())
 }
 
+/// All properties that need no oracle: the certificate stands for it.
+pub(crate) fn judge_by_certificate(case: &Case) -> Result<(), String> {
+    let outcome = subject::assign(case);
+    invalid_or_misreported(case, &facts(case), &outcome)?;
+    is_proven(case, &outcome)?;
+    does_not_depend_on_order(case, &outcome)?;
+    stays_when_fed_back(case, &outcome)?;
+    Ok(())
+}
+
 fn is_proven(case: &Case, outcome: &Outcome) -> Result<(), String> {
     let verdict = subject::verify(case, &outcome.target, &outcome.certificate);
     if verdict != Ok([true; 4]) {

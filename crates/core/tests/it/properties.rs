@@ -44,6 +44,16 @@ fn a_joiner_of_a_balanced_group_gets_its_share_and_nothing_else_moves() {
 }
 
 #[test]
+fn fresh_groups_with_identical_subscriptions_spread_each_topic_as_evenly_as_can_be() {
+    for seed in 0..600 {
+        let mut case = without_racks(group(Structure::Identical, Size::MEDIUM, 2_000_000 + seed));
+        case.members.iter_mut().for_each(|member| member.claims.clear());
+        let judged = judged(&case);
+        assert_eq!(judged.score, judged.best, "\n{case}");
+    }
+}
+
+#[test]
 fn whatever_the_subscriptions_a_joiner_without_neighbours_moves_nothing() {
     for (_, _, case) in groups(60) {
         let first = judged(&case).outcome;

@@ -2,7 +2,7 @@
 
 use crate::{
     generate::{Size, Structure, group},
-    judge::judged,
+    judge::{judge_by_certificate, judged, judged_by},
     rules::Score,
 };
 
@@ -41,6 +41,16 @@ impl Spread {
     fn is_within_one_percent(&self) {
         println!("topics: {} where {} is possible", self.found, self.best);
         assert!(self.found * 100 <= self.best * 101, "{self:?}");
+    }
+}
+
+/// The oracle has shown by now that the certificate can be trusted: larger groups are judged by that.
+#[test]
+fn groups_too_large_for_the_oracle() {
+    for structure in Structure::ALL {
+        for seed in 0..25 {
+            judged_by(&group(structure, Size::HUGE, seed), judge_by_certificate);
+        }
     }
 }
 

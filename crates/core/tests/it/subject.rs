@@ -95,7 +95,8 @@ pub(crate) fn altered(certificate: &Certificate, rng: &mut Seeded) -> Certificat
     for _ in 0..rng.below(4) {
         if !potentials.is_empty() {
             let member = rng.below(potentials.len());
-            potentials[member][rng.below(4)] += *rng.pick(&[-2, -1, 1, 2, i64::from(i32::MAX)]);
+            let number = &mut potentials[member][rng.below(4)];
+            *number = number.saturating_add(*rng.pick(&[-2, -1, 1, 2, i64::MAX, i64::MIN]));
         }
     }
     if rng.percent(10) {
