@@ -48,11 +48,6 @@ impl Owners {
         owners
     }
 
-    /// The earlier owner of a partition, or nobody.
-    pub(crate) fn earlier(&self, partition: usize) -> u32 {
-        self.earlier.get(partition).copied().unwrap_or(NOBODY)
-    }
-
     fn settle_conflicts(&mut self, group: &Group) {
         let mut claims = Vec::new();
         each_counting(group, |member, partition, generation| {
@@ -175,7 +170,11 @@ mod tests {
         }
         let owners = Owners::of(&builder.build());
         let somebody = |id: u32| (id != NOBODY).then_some(id as usize);
-        (somebody(owners.owner[0]), somebody(owners.earlier(0)), !owners.contested.is_empty())
+        (
+            somebody(owners.owner[0]),
+            owners.earlier.first().copied().and_then(somebody),
+            !owners.contested.is_empty(),
+        )
     }
 
     #[test]

@@ -10,10 +10,11 @@ use crate::{
     withhold::withheld,
 };
 
-use balance::{Balance, Block};
+use balance::{Balance, Block, Part};
 use deal::{Dealer, Releaser};
 use mismatches::{Local, Tight};
 use network::Network;
+use returns::Returns;
 use work::Work;
 
 mod balance;
@@ -24,6 +25,7 @@ mod mismatches;
 mod moves;
 mod network;
 mod place;
+mod returns;
 mod work;
 
 /// The optimal assignment of a group, within a bound on the work.
@@ -32,6 +34,8 @@ pub(crate) fn assign(group: &Group, options: &Options) -> Assignment {
     let racks = RackSwitch::of(group);
     let network = Network::of(group, racks);
     let mut solver = Solver {
+        flow: Vec::new(),
+        tight: Tight::nothing(&network),
         local: Local::new(&network),
         scratch: Scratch::new(group, &network),
         state: State {
@@ -58,6 +62,9 @@ pub(crate) fn assign(group: &Group, options: &Options) -> Assignment {
 struct Solver<'s> {
     network: &'s Network,
     owners: &'s Owners,
+    /// How many partitions go along each route.
+    flow: Vec<u32>,
+    tight: Tight,
     local: Local,
     scratch: Scratch,
     state: State,
@@ -76,6 +83,8 @@ struct State {
 struct Scratch {
     /// Per member; all zero between uses.
     owned: Vec<u32>,
+    /// Per member, only valid within a block.
+    surplus: Vec<u32>,
     /// Per member; all false between uses.
     in_block: Vec<bool>,
     /// Per member, only valid within a block.
@@ -92,6 +101,7 @@ impl Scratch {
     fn new(group: &Group, network: &Network) -> Self {
         Self {
             owned: vec![0; group.member_count()],
+            surplus: vec![0; group.member_count()],
             in_block: vec![false; group.member_count()],
             node_of_member: vec![0; group.member_count()],
             circle_of_class: vec![0; network.class_count()],
@@ -105,74 +115,52 @@ impl Scratch {
 impl Solver<'_> {
     /// Whether all objectives were decided exactly.
     fn solve(&mut self) -> bool {
-        let mut balance = Balance::of(self.network, &mut self.work);
-        let mut tight = Tight::nothing(self.network);
+        let balance = Balance::of(self.network, &mut self.work);
+        self.flow = balance.flow;
         let mut exact = true;
         for block in &balance.blocks {
-            exact &= self.solve_block(block, &mut balance.flow, &mut tight);
+            exact &= self.solve_block(block);
         }
         if let Some(part) = balance.unfinished {
-            let block = Block {
-                senders: part.senders,
-                classes: part.classes,
-                least: 0,
-                extra: 0,
-                is_complete: false,
-            };
-            self.follow(&block, &mut balance.flow);
+            let Part { senders, classes } = part;
+            self.follow(&Block { senders, classes, least: 0, extra: 0, is_complete: false });
             exact = false;
         }
         exact
     }
 
-    fn solve_block(&mut self, block: &Block, flow: &mut [u32], tight: &mut Tight) -> bool {
+    fn solve_block(&mut self, block: &Block) -> bool {
         if block.is_complete {
-            complete::solve(self.network, self.owners, block, &mut self.scratch, &mut self.state);
-            return self.owners.earlier.is_empty();
+            return self.complete(block);
         }
         let network = self.network;
         let level = 2 * i64::from(block.least) + i64::from(block.extra > 0);
-        self.price(block, |_| [level, 0, 0, 0]);
-        let work = &mut self.work;
         let has_bypass = block.senders.last().is_some_and(|&last| last as usize >= network.hub_count());
-        if has_bypass && !mismatches::solve(network, block, &mut self.local, flow, tight, work) {
-            self.follow(block, flow);
+        if has_bypass && !self.decide_mismatches(block) {
+            self.price(block, level);
+            self.follow(block);
             return false;
         }
-        if has_bypass {
-            self.price(block, |class| [level, tight.price[class as usize], 0, 0]);
-        }
-        let work = &mut self.work;
-        let keep = moves::solve(
-            network,
-            self.owners,
-            block,
-            tight,
-            flow,
-            &mut self.local,
-            &mut self.scratch,
-            &mut self.state,
-            work,
-        );
-        let Some(keep) = keep else {
-            self.follow(block, flow);
+        self.price(block, level);
+        let Some(keep) = self.decide_moves(block) else {
+            self.follow(block);
             return false;
         };
-        place::keep(network, self.owners, &keep, &mut self.scratch, &mut self.state);
-        place::deal(network, block, flow, &mut self.scratch, &mut self.state);
-        self.owners.earlier.is_empty()
+        let returns = self.decide_returns(block, &keep);
+        if returns != Returns::Placed {
+            self.place_kept(&keep);
+        }
+        self.place_dealt(block);
+        returns != Returns::Exhausted
     }
 
-    fn price(&mut self, block: &Block, potential: impl Fn(u32) -> Potential) {
+    /// Prices members as far as balance and mismatches go.
+    fn price(&mut self, block: &Block, level: i64) {
         for &class in &block.classes {
             for &member in self.network.members_of(class) {
-                self.state.potentials[member as usize] = potential(class);
+                self.state.potentials[member as usize] = [level, self.tight.price[class as usize], 0, 0];
             }
         }
-    }
-
-    fn follow(&mut self, block: &Block, flow: &mut [u32]) {
-        place::follow(self.network, self.owners, block, flow, &mut self.scratch, &mut self.state);
     }
 }
 

@@ -3,61 +3,83 @@
 //! Greedy is exact here: whoever keeps most gets the greater quotas.
 
 use super::{
-    Scratch, State,
+    Scratch, Solver,
     balance::{Block, hubs},
     deal::Destination,
-    network::{Network, Segment},
+    network::Segment,
+    returns::Returns,
 };
-use crate::claims::Owners;
+use crate::certificate::Potential;
 
-/// Assigns a complete block, moving least.
-pub(super) fn solve(
-    network: &Network,
-    owners: &Owners,
-    block: &Block,
-    scratch: &mut Scratch,
-    state: &mut State,
-) {
-    let mut members: Vec<u32> =
-        block.classes.iter().flat_map(|&class| network.members_of(class)).copied().collect();
-    members.sort_unstable();
-    let mut segments: Vec<Segment> =
-        hubs(network, &block.senders).flat_map(|hub| network.segments_of(hub)).copied().collect();
-    segments.sort_unstable_by_key(|segment| segment.start);
+impl Solver<'_> {
+    /// Assigns a complete block, moving least. False where the bound on the work stopped the decision on returns.
+    pub(super) fn complete(&mut self, block: &Block) -> bool {
+        let Self { network, owners, scratch, state, .. } = self;
+        let mut members: Vec<u32> =
+            block.classes.iter().flat_map(|&class| network.members_of(class)).copied().collect();
+        members.sort_unstable();
+        let mut segments: Vec<Segment> =
+            hubs(network, &block.senders).flat_map(|hub| network.segments_of(hub)).copied().collect();
+        segments.sort_unstable_by_key(|segment| segment.start);
 
-    // Per member of the block: what it owns, then what it owns too much.
-    let owned = &mut scratch.owned;
-    for &member in &members {
-        owned[member as usize] = 0;
-        scratch.in_block[member as usize] = true;
-    }
-    for segment in &segments {
-        let of = segment.start as usize..segment.end as usize;
-        for (owner, target) in owners.owner[of.clone()].iter().zip(&mut state.target[of]) {
-            if scratch.in_block.get(*owner as usize) == Some(&true) {
-                owned[*owner as usize] += 1;
-                *target = *owner;
+        let Scratch { owned, surplus, in_block, dealer, .. } = scratch;
+        members.iter().for_each(|&member| in_block[member as usize] = true);
+        for segment in &segments {
+            let of = segment.start as usize..segment.end as usize;
+            for (owner, target) in owners.owner[of.clone()].iter().zip(&mut state.target[of]) {
+                if in_block.get(*owner as usize) == Some(&true) {
+                    owned[*owner as usize] += 1;
+                    *target = *owner;
+                }
             }
         }
+        let quotas = Quotas::of(&members, owned, block);
+        quotas.price(&members, owned, &mut state.potentials);
+        let mut releases = false;
+        for &member in &members {
+            let at = member as usize;
+            let quota = quotas.of_member(member);
+            let owned = std::mem::take(&mut owned[at]);
+            dealer.wants[at] = quota.saturating_sub(owned);
+            surplus[at] = owned.saturating_sub(quota);
+            releases |= surplus[at] > 0;
+            in_block[at] = false;
+        }
+        let returns = self.complete_returns(block, &quotas);
+        if returns == Returns::Placed {
+            return true;
+        }
+        let Self { scratch, state, .. } = self;
+        let Scratch { surplus, dealer, releaser, .. } = scratch;
+        if releases {
+            releaser.release(&segments, surplus, &mut state.target);
+        }
+        dealer.clear();
+        let circle = dealer.circle(members.iter().copied());
+        let mut everybody = vec![Destination { circle, units: u32::MAX }];
+        dealer.deal(&segments, &mut everybody, &mut state.target);
+        returns != Returns::Exhausted
     }
-    let quotas = Quotas::of(&members, owned, block);
-    quotas.price(&members, owned, state);
-    let mut surplus = false;
-    for &member in &members {
-        let at = member as usize;
-        let quota = quotas.of_member(at);
-        scratch.dealer.wants[at] = quota.saturating_sub(owned[at]);
-        owned[at] = owned[at].saturating_sub(quota);
-        surplus |= owned[at] > 0;
-        scratch.in_block[at] = false;
+
+    fn complete_returns(&mut self, block: &Block, quotas: &Quotas) -> Returns {
+        if self.owners.earlier.is_empty() {
+            return Returns::Open;
+        }
+        self.local.number(block);
+        let mut keep = self.may_stay(block);
+        let kept = &mut self.scratch.owned;
+        for keep in &mut keep {
+            let kept = &mut kept[keep.member as usize];
+            keep.count = keep.owned.min(quotas.of_member(keep.member) - *kept);
+            *kept += keep.count;
+        }
+        keep.iter().for_each(|keep| kept[keep.member as usize] = 0);
+        let returns = self.decide_returns(block, &keep);
+        if returns == Returns::Placed {
+            self.place_dealt(block);
+        }
+        returns
     }
-    if surplus {
-        scratch.releaser.release(&segments, owned, &mut state.target);
-    }
-    members.iter().for_each(|&member| owned[member as usize] = 0);
-    scratch.dealer.clear();
-    let circle = scratch.dealer.circle(members.iter().copied());
-    scratch.dealer.deal(&segments, &mut vec![Destination { circle, units: u32::MAX }], &mut state.target);
 }
 
 /// The load of each member: the greater one for those who own most, between equals the first.
@@ -85,20 +107,20 @@ impl Quotas {
         Self { least, uneven: extra > 0, greater }
     }
 
-    fn of_member(&self, member: usize) -> u32 {
-        self.least + u32::from(self.greater.binary_search(&(member as u32)).is_ok())
+    fn of_member(&self, member: u32) -> u32 {
+        self.least + u32::from(self.greater.binary_search(&member).is_ok())
     }
 
     /// The potentials that prove it: what a member gives up costs one more than what a member takes.
-    fn price(&self, members: &[u32], owned: &[u32], state: &mut State) {
-        let gives = |at: usize| owned[at] > self.of_member(at);
-        let takes = |at: usize| owned[at] < self.of_member(at);
+    fn price(&self, members: &[u32], owned: &[u32], potentials: &mut [Potential]) {
+        let gives = |member: u32| owned[member as usize] > self.of_member(member);
+        let takes = |member: u32| owned[member as usize] < self.of_member(member);
         let balance = 2 * i64::from(self.least) + i64::from(self.uneven);
-        let lesser = |at: usize| self.uneven && self.of_member(at) == self.least;
-        let lesser_gives = members.iter().any(|&member| gives(member as usize) && lesser(member as usize));
-        for at in members.iter().map(|&member| member as usize) {
-            let moves = i64::from(gives(at) && !lesser_gives) - i64::from(takes(at) && lesser_gives);
-            state.potentials[at] = [balance, 0, moves, 0];
+        let lesser = |member: u32| self.uneven && self.of_member(member) == self.least;
+        let lesser_gives = members.iter().any(|&member| gives(member) && lesser(member));
+        for &member in members {
+            let moves = i64::from(gives(member) && !lesser_gives) - i64::from(takes(member) && lesser_gives);
+            potentials[member as usize] = [balance, 0, moves, 0];
         }
     }
 }

@@ -5,127 +5,225 @@
 //! it goes, and sends the rest along shortest paths.
 
 use super::{
-    Scratch, State,
-    balance::Block,
-    flow::{ArcId, Outcome, Plan, UNBOUNDED},
-    mismatches::{Local, Tight},
+    Scratch, Solver,
+    balance::{Block, hubs},
+    flow::{ArcId, Flow, Outcome, Plan, UNBOUNDED},
     network::{Network, Route},
     place::Keep,
-    work::Work,
 };
-use crate::claims::Owners;
 
-/// What the loads of a class's members may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Load {
-    Fixed(u32),
-    /// This or one more.
-    Either(u32),
+impl Solver<'_> {
+    /// Decides who keeps what in one block: prices its members, sets what the dealer is to deal, and
+    /// leaves on the routes what is to be dealt. None where the bound on the work stopped it; then nothing is changed.
+    pub(super) fn decide_moves(&mut self, block: &Block) -> Option<Vec<Keep>> {
+        let network = self.network;
+        self.local.number(block);
+        let mut keep = self.may_stay(block);
+        let nodes = Nodes::of(network, block, &mut self.scratch.node_of_member);
+        let mut problem = self.start_from_kept(block, &nodes, &keep);
+        let routes = self.add_routes(block, &nodes, &mut problem.plan);
+        let dealt = self.add_dealing(block, &nodes, &mut problem.plan);
+        let mut run = problem.plan.finish(nodes.count());
+        run.excess = problem.excess;
+        run.spare = problem.spare;
+        if run.run(&mut self.work) != Outcome::Complete {
+            debug_assert!(self.work.is_exhausted());
+            return None;
+        }
+        for (keep, &arc) in keep.iter_mut().zip(&problem.kept) {
+            keep.count = run.on(arc);
+        }
+        self.read_dealing(block, &routes, &dealt, &run);
+        let base = if block.extra > 0 { run.price(nodes.shared) } else { 0 };
+        for &member in block.classes.iter().flat_map(|&class| network.members_of(class)) {
+            let node = self.scratch.node_of_member[member as usize];
+            self.state.potentials[member as usize][2] = run.price(node) - base;
+        }
+        Some(keep)
+    }
+
+    fn add_routes(&self, block: &Block, nodes: &Nodes, plan: &mut Plan) -> Vec<(u32, ArcId)> {
+        let network = self.network;
+        let mut routes: Vec<(u32, ArcId)> = Vec::new();
+        for (tail, &sender) in (0..).zip(&block.senders) {
+            let cost = i32::from((sender as usize) < network.hub_count());
+            for (id, &route) in network.route_range(sender).zip(network.routes_of(sender)) {
+                let head = match route {
+                    _ if !self.tight.open[id] => None,
+                    Route::Class(class) => self.local.class(class).map(|at| nodes.of_class[at as usize]),
+                    Route::Bypass(bypass) => self.local.sender(bypass),
+                };
+                if let Some(head) = head {
+                    routes.push((id as u32, plan.add(tail, head, UNBOUNDED, cost)));
+                }
+            }
+        }
+        routes
+    }
+
+    fn add_dealing(&self, block: &Block, nodes: &Nodes, plan: &mut Plan) -> Vec<(u32, ArcId)> {
+        let mut dealt: Vec<(u32, ArcId)> = Vec::new();
+        for (at, &class) in block.classes.iter().enumerate() {
+            let members = self.network.members_of(class);
+            for &member in members.iter().filter(|_| members.len() > 1) {
+                let node = self.scratch.node_of_member[member as usize];
+                dealt.push((member, plan.add(nodes.of_class[at], node, UNBOUNDED, 0)));
+            }
+        }
+        dealt
+    }
+
+    /// Reads from a flow what goes along which route, and what each member is dealt.
+    pub(super) fn read_dealing(
+        &mut self,
+        block: &Block,
+        routes: &[(u32, ArcId)],
+        dealt: &[(u32, ArcId)],
+        run: &Flow,
+    ) {
+        let network = self.network;
+        let wants = &mut self.scratch.dealer.wants;
+        for &sender in &block.senders {
+            self.flow[network.route_range(sender)].fill(0);
+        }
+        for &member in block.classes.iter().flat_map(|&class| network.members_of(class)) {
+            wants[member as usize] = 0;
+        }
+        for &(id, arc) in routes {
+            self.flow[id as usize] = run.on(arc);
+        }
+        for &(member, arc) in dealt {
+            wants[member as usize] = run.on(arc);
+        }
+        for &sender in &block.senders {
+            for (id, &route) in network.route_range(sender).zip(network.routes_of(sender)) {
+                if let Route::Class(class) = route
+                    && let [only] = network.members_of(class)
+                {
+                    wants[*only as usize] += self.flow[id];
+                }
+            }
+        }
+    }
+
+    /// For each hub and owner, how many partitions of the one the other may keep, as far as the objectives before go.
+    pub(super) fn may_stay(&mut self, block: &Block) -> Vec<Keep> {
+        let network = self.network;
+        let mut keep: Vec<Keep> = Vec::new();
+        let mut place_of = std::mem::take(&mut self.scratch.owned);
+        for hub in hubs(network, &block.senders) {
+            let first = keep.len();
+            for segment in network.segments_of(hub) {
+                for &member in &self.owners.owner[segment.start as usize..segment.end as usize] {
+                    // The place of the member's entry for this hub, plus one.
+                    let Some(place) = place_of.get_mut(member as usize) else { continue };
+                    if *place == 0 {
+                        keep.push(Keep { hub, member, owned: 0, count: 0 });
+                        *place = (keep.len() - first) as u32;
+                    }
+                    keep[first + *place as usize - 1].owned += 1;
+                }
+            }
+            keep[first..].iter().for_each(|keep| place_of[keep.member as usize] = 0);
+            let mut kept = first;
+            for at in first..keep.len() {
+                let class = network.class_of[keep[at].member as usize];
+                if self.may_stay_in(block, hub, class) {
+                    keep[kept] = keep[at];
+                    kept += 1;
+                }
+            }
+            keep.truncate(kept);
+        }
+        self.scratch.owned = place_of;
+        keep
+    }
+
+    /// Whether members of the class may keep partitions of the hub, as far as balance and mismatches go.
+    pub(super) fn may_stay_in(&self, block: &Block, hub: u32, class: u32) -> bool {
+        self.local.class(class).is_some()
+            && (block.is_complete || self.tight.allows(self.network, hub, class))
+    }
+
+    /// Adds the arcs of what may stay and of the loads, with as much on them as the loads allow.
+    fn start_from_kept(&mut self, block: &Block, nodes: &Nodes, keep: &[Keep]) -> Problem {
+        let network = self.network;
+        let Scratch { owned, node_of_member, .. } = &mut self.scratch;
+        let members = || block.classes.iter().flat_map(|&class| network.members_of(class)).copied();
+        let mut plan = Plan::with_capacity(2 * keep.len());
+        let mut excess = vec![0; nodes.count()];
+        let mut spare = vec![0; nodes.count()];
+        for keep in keep {
+            owned[keep.member as usize] += keep.owned;
+        }
+
+        let above = self.tight.fix_loads(network, block, node_of_member, &mut spare);
+        let mut rich: Vec<u32> = Vec::new();
+        for &class in block.classes.iter().filter(|&&class| self.tight.is_free(block, class)) {
+            let members = network.members_of(class).iter();
+            rich.extend(members.filter(|&&member| owned[member as usize] > block.least));
+        }
+        // Of those who may have one more, those who own most start with it.
+        if rich.len() > above as usize {
+            rich.sort_unstable_by_key(|&member| (std::cmp::Reverse(owned[member as usize]), member));
+            rich.truncate(above as usize);
+        }
+        rich.sort_unstable();
+        spare[nodes.shared as usize] = above - rich.len() as u32;
+        let starts_above = |member: u32| u32::from(rich.binary_search(&member).is_ok());
+        for &class in block.classes.iter().filter(|&&class| self.tight.is_free(block, class)) {
+            for &member in network.members_of(class) {
+                let arc = plan.add(node_of_member[member as usize], nodes.shared, 1, 0);
+                plan.start_with(arc, starts_above(member));
+            }
+        }
+
+        // What stays at first is cut down in proportion, so that all hubs have something to send.
+        for (at, &sender) in block.senders.iter().enumerate() {
+            excess[at] = network.supply.get(sender as usize).copied().unwrap_or(0);
+        }
+        let mut passed = vec![0_u32; if keep.is_empty() { 0 } else { owned.len() }];
+        let mut kept = Vec::with_capacity(keep.len());
+        for keep in keep {
+            let member = keep.member as usize;
+            let node = node_of_member[member];
+            let hub = self.local.sender(keep.hub).unwrap_or_default();
+            let all = u64::from(owned[member]);
+            let limit = all.min(u64::from(spare[node as usize] + starts_above(keep.member)));
+            let before = u64::from(passed[member]) * limit / all;
+            passed[member] += keep.owned;
+            let stays = (u64::from(passed[member]) * limit / all - before) as u32;
+            let arc = plan.add(hub, node, keep.owned, 0);
+            plan.start_with(arc, stays);
+            excess[hub as usize] -= stays;
+            kept.push(arc);
+        }
+        for member in members() {
+            let spare = &mut spare[node_of_member[member as usize] as usize];
+            let above = starts_above(member);
+            *spare -= owned[member as usize].min(*spare + above) - above;
+            owned[member as usize] = 0;
+        }
+        Problem { plan, excess, spare, kept }
+    }
 }
 
-/// Decides who keeps what in one block: prices its members, sets what the dealer is to deal, and leaves on the routes what is
-/// to be dealt. None where the bound on the work stopped it; then nothing is changed.
-#[expect(clippy::too_many_arguments)]
-pub(super) fn solve(
-    network: &Network,
-    owners: &Owners,
-    block: &Block,
-    tight: &Tight,
-    flow: &mut [u32],
-    local: &mut Local,
-    scratch: &mut Scratch,
-    state: &mut State,
-    work: &mut Work,
-) -> Option<Vec<Keep>> {
-    local.number(block);
-    let mut keep = may_stay(network, owners, block, tight, local, scratch);
-    let nodes = Nodes::of(network, block, scratch);
-    let mut plan = Plan::with_capacity(keep.len());
-    let mut excess = vec![0_u32; nodes.count()];
-    let mut spare = vec![0_u32; nodes.count()];
-
-    let kept_arcs = start_from_kept(
-        network,
-        block,
-        tight,
-        local,
-        &nodes,
-        scratch,
-        &mut keep,
-        &mut plan,
-        &mut excess,
-        &mut spare,
-    );
-    let mut routes: Vec<(u32, ArcId)> = Vec::new();
-    for (tail, &sender) in (0..).zip(&block.senders) {
-        let cost = i32::from((sender as usize) < network.hub_count());
-        for (id, &route) in network.route_range(sender).zip(network.routes_of(sender)) {
-            let head = match route {
-                _ if !tight.open[id] => None,
-                Route::Class(class) => local.class(class).map(|at| nodes.of_class[at as usize]),
-                Route::Bypass(bypass) => local.sender(bypass),
-            };
-            if let Some(head) = head {
-                routes.push((id as u32, plan.add(tail, head, UNBOUNDED, cost)));
-            }
-        }
-    }
-    let mut dealt: Vec<(u32, ArcId)> = Vec::new();
-    for (at, &class) in block.classes.iter().enumerate() {
-        let members = network.members_of(class);
-        for &member in members.iter().filter(|_| members.len() > 1) {
-            let node = scratch.node_of_member[member as usize];
-            dealt.push((member, plan.add(nodes.of_class[at], node, UNBOUNDED, 0)));
-        }
-    }
-    let mut run = plan.finish(nodes.count());
-    run.excess = excess;
-    run.spare = spare;
-    if run.run(work) != Outcome::Complete {
-        debug_assert!(work.is_exhausted());
-        return None;
-    }
-
-    for (keep, &arc) in keep.iter_mut().zip(&kept_arcs) {
-        keep.count = run.on(arc);
-    }
-    for &sender in &block.senders {
-        flow[network.route_range(sender)].fill(0);
-    }
-    let wants = &mut scratch.dealer.wants;
-    for &class in &block.classes {
-        network.members_of(class).iter().for_each(|&member| wants[member as usize] = 0);
-    }
-    for (id, arc) in routes {
-        flow[id as usize] = run.on(arc);
-    }
-    for (member, arc) in dealt {
-        wants[member as usize] = run.on(arc);
-    }
-    for &sender in &block.senders {
-        for (id, &route) in network.route_range(sender).zip(network.routes_of(sender)) {
-            if let Route::Class(class) = route
-                && let [only] = network.members_of(class)
-            {
-                wants[*only as usize] += flow[id];
-            }
-        }
-    }
-    let base = if block.extra > 0 { run.price(nodes.shared) } else { 0 };
-    for &member in block.classes.iter().flat_map(|&class| network.members_of(class)) {
-        state.potentials[member as usize][2] = run.price(scratch.node_of_member[member as usize]) - base;
-    }
-    Some(keep)
+/// A flow problem under construction.
+struct Problem {
+    plan: Plan,
+    excess: Vec<u32>,
+    spare: Vec<u32>,
+    kept: Vec<ArcId>,
 }
 
 /// Where senders, classes and members are in the flow. A class of one member is that member.
-struct Nodes {
-    of_class: Vec<u32>,
-    shared: u32,
+pub(super) struct Nodes {
+    pub(super) of_class: Vec<u32>,
+    pub(super) shared: u32,
 }
 
 impl Nodes {
-    fn of(network: &Network, block: &Block, scratch: &mut Scratch) -> Self {
+    pub(super) fn of(network: &Network, block: &Block, node_of_member: &mut [u32]) -> Self {
         let mut next = block.senders.len() as u32;
         let mut fresh = || {
             next += 1;
@@ -138,7 +236,7 @@ impl Nodes {
                 let members = network.members_of(class);
                 let node = fresh();
                 for &member in members {
-                    scratch.node_of_member[member as usize] = if members.len() == 1 { node } else { fresh() };
+                    node_of_member[member as usize] = if members.len() == 1 { node } else { fresh() };
                 }
                 node
             })
@@ -146,146 +244,7 @@ impl Nodes {
         Self { of_class, shared: fresh() }
     }
 
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.shared as usize + 1
-    }
-}
-
-/// For each hub and owner, how many partitions of the one the other may keep, as far as the objectives before go.
-fn may_stay(
-    network: &Network,
-    owners: &Owners,
-    block: &Block,
-    tight: &Tight,
-    local: &Local,
-    scratch: &mut Scratch,
-) -> Vec<Keep> {
-    let mut keep: Vec<Keep> = Vec::new();
-    let place_of = &mut scratch.owned;
-    for hub in super::balance::hubs(network, &block.senders) {
-        let first = keep.len();
-        for segment in network.segments_of(hub) {
-            for &member in &owners.owner[segment.start as usize..segment.end as usize] {
-                // The place of the member's entry for this hub, plus one.
-                let Some(place) = place_of.get_mut(member as usize) else { continue };
-                if *place == 0 {
-                    keep.push(Keep { hub, member, owned: 0, count: 0 });
-                    *place = (keep.len() - first) as u32;
-                }
-                keep[first + *place as usize - 1].owned += 1;
-            }
-        }
-        keep[first..].iter().for_each(|keep| place_of[keep.member as usize] = 0);
-        let mut kept = first;
-        for at in first..keep.len() {
-            let class = network.class_of[keep[at].member as usize];
-            if local.class(class).is_some() && tight.allows(network, hub, class) {
-                keep[kept] = keep[at];
-                kept += 1;
-            }
-        }
-        keep.truncate(kept);
-    }
-    keep
-}
-
-/// Adds the arcs of what may stay and of the loads, with as much on them as the loads allow.
-#[expect(clippy::too_many_arguments)]
-fn start_from_kept(
-    network: &Network,
-    block: &Block,
-    tight: &Tight,
-    local: &Local,
-    nodes: &Nodes,
-    scratch: &mut Scratch,
-    keep: &mut [Keep],
-    plan: &mut Plan,
-    excess: &mut [u32],
-    spare: &mut [u32],
-) -> Vec<ArcId> {
-    let owned = &mut scratch.owned;
-    for keep in keep.iter() {
-        owned[keep.member as usize] += keep.owned;
-    }
-    spare[nodes.shared as usize] = block.extra;
-    for &class in &block.classes {
-        let load = load_of(block, tight, class);
-        for &member in network.members_of(class) {
-            let node = scratch.node_of_member[member as usize];
-            match load {
-                Load::Fixed(load) => {
-                    spare[node as usize] = load;
-                    spare[nodes.shared as usize] -= load - block.least;
-                }
-                Load::Either(least) => spare[node as usize] = least,
-            }
-        }
-    }
-    // Of those who may have one more, those who own most start with it.
-    let above = spare[nodes.shared as usize] as usize;
-    let mut rich: Vec<u32> = Vec::new();
-    for &class in &block.classes {
-        if let Load::Either(least) = load_of(block, tight, class) {
-            rich.extend(network.members_of(class).iter().filter(|&&member| owned[member as usize] > least));
-        }
-    }
-    if rich.len() > above {
-        rich.sort_unstable_by_key(|&member| (std::cmp::Reverse(owned[member as usize]), member));
-        rich.truncate(above);
-    }
-    rich.sort_unstable();
-    for &class in &block.classes {
-        if let Load::Either(_) = load_of(block, tight, class) {
-            for &member in network.members_of(class) {
-                let arc = plan.add(scratch.node_of_member[member as usize], nodes.shared, 1, 0);
-                if rich.binary_search(&member).is_ok() {
-                    plan.start_with(arc, 1);
-                    spare[nodes.shared as usize] -= 1;
-                }
-            }
-        }
-    }
-    // What stays at first is cut down in proportion, so that all hubs have something to send.
-    let limit = |member: u32, spare: &[u32]| {
-        spare[scratch.node_of_member[member as usize] as usize]
-            + u32::from(rich.binary_search(&member).is_ok())
-    };
-    let limits: Vec<u32> = keep.iter().map(|keep| limit(keep.member, spare)).collect();
-    let mut passed = vec![0_u32; if keep.is_empty() { 0 } else { owned.len() }];
-    for (at, &sender) in block.senders.iter().enumerate() {
-        excess[at] = network.supply.get(sender as usize).copied().unwrap_or(0);
-    }
-    let mut arcs = Vec::with_capacity(keep.len());
-    for (keep, &limit) in keep.iter().zip(&limits) {
-        let member = keep.member as usize;
-        let hub = local.sender(keep.hub).unwrap_or_default();
-        let node = scratch.node_of_member[member];
-        let arc = plan.add(hub, node, keep.owned, 0);
-        let all = u64::from(owned[member]);
-        let limit = u64::from(limit).min(all);
-        let before = u64::from(passed[member]) * limit / all;
-        passed[member] += keep.owned;
-        let stays = (u64::from(passed[member]) * limit / all - before) as u32;
-        plan.start_with(arc, stays);
-        excess[hub as usize] -= stays;
-        arcs.push(arc);
-    }
-    // Take from what members may have what stays.
-    for &member in block.classes.iter().flat_map(|&class| network.members_of(class)) {
-        let node = scratch.node_of_member[member as usize] as usize;
-        let above = u32::from(rich.binary_search(&member).is_ok());
-        let stays = owned[member as usize].min(spare[node] + above);
-        spare[node] -= stays - above;
-        owned[member as usize] = 0;
-    }
-    arcs
-}
-
-fn load_of(block: &Block, tight: &Tight, class: u32) -> Load {
-    match tight.price[class as usize] {
-        _ if block.extra == 0 => Load::Fixed(block.least),
-        ..0 => Load::Fixed(block.least),
-        0 => Load::Either(block.least),
-        1.. => Load::Fixed(block.least + 1),
     }
 }

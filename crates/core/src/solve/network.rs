@@ -129,6 +129,17 @@ impl Network {
         ways
     }
 
+    /// [`Self::ways`], sorted by class.
+    pub(super) fn sorted_ways(&self, hub: u32) -> Vec<Way> {
+        let mut ways = self.ways(hub);
+        ways.sort_by_key(|way| way.class);
+        ways
+    }
+
+    pub(super) fn route(&self, id: usize) -> Route {
+        self.routes[id]
+    }
+
     pub(super) fn route_count(&self) -> usize {
         self.routes.len()
     }
