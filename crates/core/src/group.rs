@@ -1,6 +1,6 @@
 //! A group by name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use thiserror::Error;
 
@@ -225,7 +225,7 @@ impl<'a> Group<'a> {
     ) -> Result<Self, GroupError> {
         let topics = sorted_topics(topics)?;
         let members = sorted_members(members)?;
-        let mut interner = Interner::new(generation);
+        let mut interner = Interner::new(generation, &topics, &members);
         for topic in &topics {
             interner.topic(topic)?;
         }
@@ -307,10 +307,16 @@ struct Interner<'a> {
 }
 
 impl<'a> Interner<'a> {
-    fn new(generation: i32) -> Self {
+    fn new(generation: i32, topics: &[Topic<'a>], members: &[Member<'a>]) -> Self {
         let mut builder = dense::GroupBuilder::new();
         builder.forming(generation);
-        Self { builder, topics: HashMap::new(), racks: HashMap::new(), subscription: Vec::new() }
+        let of_replicas = topics.iter().flat_map(|topic| &topic.racks).flatten().flatten().copied();
+        let mut racks: Vec<&str> =
+            of_replicas.chain(members.iter().filter_map(|member| member.rack)).collect();
+        racks.sort_unstable();
+        racks.dedup();
+        let racks = racks.into_iter().zip((0..).map(RackId)).collect();
+        Self { builder, topics: HashMap::new(), racks, subscription: Vec::new() }
     }
 
     fn topic(&mut self, topic: &Topic<'a>) -> Result<(), GroupError> {
@@ -324,11 +330,7 @@ impl<'a> Interner<'a> {
                 racks: racks.len(),
             });
         }
-        let mut ids = Vec::with_capacity(racks.len());
-        for racks in racks {
-            ids.push(racks.iter().map(|rack| self.rack(rack)).collect::<Vec<_>>());
-        }
-        self.builder.replica_racks(id, ids);
+        self.builder.replica_racks(id, racks.iter().map(|racks| racks.iter().map(|rack| self.racks[rack])));
         Ok(())
     }
 
@@ -339,8 +341,7 @@ impl<'a> Interner<'a> {
         let subscription = self.builder.subscription(self.subscription.iter().copied());
         let id = self.builder.member(subscription);
         if let Some(rack) = member.rack {
-            let rack = self.rack(rack);
-            self.builder.member_rack(id, rack);
+            self.builder.member_rack(id, self.racks[rack]);
         }
         for (head, partitions) in member.claims.iter() {
             let Some(partitions) = self.existing(head.topic, partitions) else { continue };
@@ -359,11 +360,6 @@ impl<'a> Interner<'a> {
     ) -> Option<impl Iterator<Item = PartitionId> + use<'p>> {
         let partitions = self.builder.partitions_of(*self.topics.get(topic)?);
         Some(numbers.iter().filter_map(move |&number| partitions.nth_partition(u32::try_from(number).ok()?)))
-    }
-
-    fn rack(&mut self, name: &'a str) -> RackId {
-        let next = RackId(self.racks.len() as u32);
-        *self.racks.entry(name).or_insert(next)
     }
 }
 

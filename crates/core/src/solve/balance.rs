@@ -8,7 +8,7 @@
 
 use super::{
     flow::{ArcId, Flow, Outcome, Plan, UNBOUNDED},
-    network::{Network, Route},
+    network::{Network, Route, Way},
     work::Work,
 };
 use crate::dense::NOBODY;
@@ -78,7 +78,12 @@ impl Balance {
                 open.extend(components);
             }
         }
-        cutter.balance
+        let mut balance = cutter.balance;
+        if let Some(unfinished) = &mut balance.unfinished {
+            unfinished.senders.sort_unstable();
+            unfinished.classes.sort_unstable();
+        }
+        balance
     }
 }
 
@@ -273,7 +278,14 @@ impl Cutter<'_> {
             return;
         }
         let mut ways = self.network.ways(hub);
-        ways.retain(|way| self.part_of_class[way.class as usize] == label);
+        let is_open = |way: &Way| {
+            let over_bypass = match self.network.route(way.first as usize) {
+                Route::Bypass(bypass) => self.part_of_sender[bypass as usize] == label,
+                Route::Class(_) => true,
+            };
+            over_bypass && self.part_of_class[way.class as usize] == label
+        };
+        ways.retain(is_open);
         let size = |class: u32| self.network.members_of(class).len() as u64;
         ways.sort_by(|a, b| {
             let (of_a, of_b) =
