@@ -47,6 +47,9 @@ fn malformed_length(invalid: &[u8]) -> usize {
 /// code unit is a surrogate (`d800..=dfff`), come before U+E000 to U+FFFF, which start with the
 /// bytes `ee` and `ef`. Names that Kafka allows are ASCII, where both orders agree.
 pub(crate) fn java_order(left: &str, right: &str) -> Ordering {
+    if left.is_ascii() || right.is_ascii() {
+        return left.cmp(right);
+    }
     let differing = left.bytes().zip(right.bytes()).find(|(left, right)| left != right);
     match differing {
         Some((left, right)) => rank(left).cmp(&rank(right)),

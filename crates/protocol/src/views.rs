@@ -3,9 +3,6 @@
 use core::fmt;
 use core::iter::FusedIterator;
 
-use crate::error::{Field, OWNED};
-use crate::wire;
-
 /// Topic names, in the order in which they stand on the wire, repeats included.
 ///
 /// ```
@@ -203,9 +200,7 @@ impl<'a> Iterator for TopicPartitionsIter<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let topic = text(&mut self.rest)?;
-        let (rest, partitions) = wire::partitions(self.rest, OWNED.partitions).ok()?;
-        self.rest = rest;
-        Some((topic, Partitions { big_endian: partitions.as_chunks().0 }))
+        Some((topic, partitions(&mut self.rest)?))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -301,10 +296,20 @@ impl DoubleEndedIterator for PartitionsIter<'_> {
 impl ExactSizeIterator for PartitionsIter<'_> {}
 impl FusedIterator for PartitionsIter<'_> {}
 
-/// Takes a string from the front of `rest`, whose bytes were checked when the message was read.
+// What follows takes its part from the front of `rest`. All of it was checked when the message was
+// read, so that `None` never comes out.
+
 fn text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
-    let (after, length) = wire::int16(rest, Field::Topics).ok()?;
-    let (after, text) = wire::raw(after, Field::Topics, usize::try_from(length).ok()?).ok()?;
+    let (length, after) = rest.split_first_chunk()?;
+    let (text, after) = after.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
     *rest = after;
     str::from_utf8(text).ok()
+}
+
+fn partitions<'a>(rest: &mut &'a [u8]) -> Option<Partitions<'a>> {
+    let (count, after) = rest.split_first_chunk()?;
+    let length = usize::try_from(u32::from_be_bytes(*count)).ok()?.checked_mul(4)?;
+    let (big_endian, after) = after.split_at_checked(length)?;
+    *rest = after;
+    Some(Partitions { big_endian: big_endian.as_chunks().0 })
 }

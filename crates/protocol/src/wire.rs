@@ -172,7 +172,10 @@ impl<'i> Cursor<'i> {
 
     fn text(&mut self, input: &'i [u8], field: Field, length: usize) -> Parsed<'i, Span> {
         let (rest, text) = raw(input, field, length)?;
-        if let Err(error) = str::from_utf8(text) {
+        // Nearly every name is ASCII, which is the quicker check.
+        if !text.is_ascii()
+            && let Err(error) = str::from_utf8(text)
+        {
             let fault = Fault::InvalidUtf8 { field, left: input.len() - error.valid_up_to() };
             self.replace(text, self.position(input)).ok_or(fault)?;
         }
@@ -212,7 +215,7 @@ pub(crate) fn version(input: &[u8]) -> Parsed<'_, i16> {
     Ok((rest, version))
 }
 
-pub(crate) fn int16(input: &[u8], field: Field) -> Parsed<'_, i16> {
+fn int16(input: &[u8], field: Field) -> Parsed<'_, i16> {
     be_i16::<_, ()>(input).map_err(|_| truncated(input, field, 2))
 }
 
@@ -227,7 +230,7 @@ pub(crate) fn generation(input: &[u8], field: Field) -> Parsed<'_, Option<i32>> 
 }
 
 /// Steps over one topic's partition numbers and returns them as they are.
-pub(crate) fn partitions(input: &[u8], field: Field) -> Parsed<'_, &[u8]> {
+fn partitions(input: &[u8], field: Field) -> Parsed<'_, &[u8]> {
     let (rest, count) = count(input, field, PARTITION)?;
     raw(rest, field, count.saturating_mul(PARTITION))
 }
@@ -245,7 +248,7 @@ fn count(input: &[u8], field: Field, element_min: usize) -> Parsed<'_, usize> {
     Ok((rest, count))
 }
 
-pub(crate) fn raw(input: &[u8], field: Field, length: usize) -> Parsed<'_, &[u8]> {
+fn raw(input: &[u8], field: Field, length: usize) -> Parsed<'_, &[u8]> {
     take::<_, _, ()>(length)(input).map_err(|_| truncated(input, field, length))
 }
 
