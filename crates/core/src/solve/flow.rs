@@ -152,6 +152,9 @@ impl Flow {
             };
             self.raise_potentials(distance);
             for &source in &sources {
+                self.send_evenly_from(source, work);
+            }
+            for &source in &sources {
                 self.send_from(source, work);
                 if work.is_exhausted() {
                     return Outcome::Exhausted;
@@ -269,6 +272,35 @@ impl Flow {
             if near < distance {
                 self.potential[node as usize] -= (distance - near) as i32;
             }
+        }
+    }
+
+    /// Sends what a source has to its neighbours at the end of shortest paths, to each about the same: a
+    /// topic should not go to one member as a whole.
+    fn send_evenly_from(&mut self, source: u32, work: &mut Work) {
+        let Self { start, arcs, excess, spare, potential, .. } = self;
+        let (first, end) = (start[source as usize], start[source as usize + 1]);
+        let takes = |arc: &HalfArc, spare: &[u32]| {
+            let head = arc.head as usize;
+            arc.residual > 0 && spare[head] > 0 && arc.cost + potential[source as usize] == potential[head]
+        };
+        work.scan((end - first) as usize);
+        let takers = arcs[first as usize..end as usize].iter().filter(|arc| takes(arc, spare)).count() as u32;
+        if takers == 0 {
+            return;
+        }
+        let share = excess[source as usize].div_ceil(takers);
+        let turn = first + source % (end - first);
+        for at in (turn..end).chain(first..turn) {
+            if !takes(&arcs[at as usize], spare) {
+                continue;
+            }
+            let HalfArc { head, residual, mate, .. } = arcs[at as usize];
+            let amount = share.min(residual).min(spare[head as usize]).min(excess[source as usize]);
+            arcs[at as usize].residual -= amount;
+            arcs[mate as usize].residual += amount;
+            spare[head as usize] -= amount;
+            excess[source as usize] -= amount;
         }
     }
 

@@ -19,6 +19,10 @@ impl Solver<'_> {
         let network = self.network;
         self.local.number(block);
         let mut keep = self.may_stay(block);
+        if keep.is_empty() {
+            self.want_by_flow(block);
+            return Some(keep);
+        }
         let nodes = Nodes::of(network, block, &mut self.scratch.node_of_member);
         let mut problem = self.start_from_kept(block, &nodes, &keep);
         let routes = self.add_routes(block, &nodes, &mut problem.plan);
@@ -40,6 +44,27 @@ impl Solver<'_> {
             self.state.potentials[member as usize][2] = run.price(node) - base;
         }
         Some(keep)
+    }
+
+    /// Sets what the dealer is to deal where the flow at hand is as good as any: alike for alike members.
+    fn want_by_flow(&mut self, block: &Block) {
+        let network = self.network;
+        let Scratch { units_of_class, dealer, .. } = &mut self.scratch;
+        for &sender in &block.senders {
+            for id in network.route_range(sender) {
+                if let Route::Class(class) = network.route(id) {
+                    units_of_class[class as usize] += self.flow[id];
+                }
+            }
+        }
+        for &class in &block.classes {
+            let units = std::mem::take(&mut units_of_class[class as usize]);
+            let members = network.members_of(class);
+            let (least, extra) = (units / members.len() as u32, units as usize % members.len());
+            for (at, &member) in members.iter().enumerate() {
+                dealer.wants[member as usize] = least + u32::from(at < extra);
+            }
+        }
     }
 
     fn add_routes(&self, block: &Block, nodes: &Nodes, plan: &mut Plan) -> Vec<(u32, ArcId)> {
