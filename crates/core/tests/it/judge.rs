@@ -29,12 +29,12 @@ pub(crate) struct Judged {
 /// Judges what the crate makes of `case`; panics with a minimal failing group.
 #[track_caller]
 pub(crate) fn judged(case: &Case) -> Judged {
-    judged_by(case, judge)
+    judged_by(case, "", judge)
 }
 
-/// As [`judged`], but with a judgement of one's own.
+/// As [`judged`], but with a judgement of one's own; `context` goes before what went wrong.
 #[track_caller]
-pub(crate) fn judged_by<T>(case: &Case, judge: impl Fn(&Case) -> Result<T, String>) -> T {
+pub(crate) fn judged_by<T>(case: &Case, context: &str, judge: impl Fn(&Case) -> Result<T, String>) -> T {
     let quietly = |case: &Case| quiet(|| catch_unwind(AssertUnwindSafe(|| judge(case))));
     match quietly(case) {
         Ok(Ok(judged)) => judged,
@@ -45,7 +45,11 @@ pub(crate) fn judged_by<T>(case: &Case, judge: impl Fn(&Case) -> Result<T, Strin
                 Ok(Err(why)) => why,
                 Err(panic) => format!("panicked: {}", message(&panic)),
             };
-            panic!("{}\n\n{smallest}\noriginally: {}\n\n{case}", why(quietly(&smallest)), why(failure));
+            panic!(
+                "{context}{}\n\n{smallest}\noriginally: {}\n\n{case}",
+                why(quietly(&smallest)),
+                why(failure)
+            );
         }
     }
 }

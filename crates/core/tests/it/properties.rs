@@ -94,7 +94,7 @@ fn past_the_budget_results_are_valid_and_what_they_call_proven_is() {
     let mut unproven = [0; 4];
     for (_, seed, case) in groups(250) {
         let budget = Seeded::new(seed).below(400) as u64;
-        let found = judged_by(&case, |case| {
+        let found = judged_by(&case, &format!("within {budget}: "), |case| {
             let facts = facts(case);
             let outcome = subject::assign_with(case, &Options::default().with_budget(budget));
             invalid_or_misreported(case, &facts, &outcome)?;
@@ -104,9 +104,7 @@ fn past_the_budget_results_are_valid_and_what_they_call_proven_is() {
             let wrong = (0..4).find(|at| proven[*at] && found.exact()[..=*at] != best.exact()[..=*at]);
             if let Some(objective) = wrong {
                 let number = objective + 1;
-                return Err(format!(
-                    "within {budget}, {number} is called proven: {found:?}, {best:?} is possible"
-                ));
+                return Err(format!("objective {number} is called proven: {found:?}, {best:?} is possible"));
             }
             if !proven.is_sorted_by(|earlier, later| earlier >= later) {
                 return Err(format!("proven after something unproven: {proven:?}"));

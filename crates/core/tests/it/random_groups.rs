@@ -1,47 +1,48 @@
 //! Random groups of every structure, each judged in full. A failing one is made small and printed.
 
 use crate::{
+    case::Case,
     generate::{Size, Structure, group},
     judge::{judge_by_certificate, judged, judged_by},
-    rules::Score,
+    optimum::by_flow,
+    rules::facts,
+    subject,
 };
 
 /// How many groups of each structure; with the histories they are some 20,000 rebalances more than that.
 const GROUPS: u64 = 2_250;
 
 fn judge_groups(structure: Structure) {
-    let mut topics = Spread::default();
     for seed in 0..GROUPS {
-        let size = match seed % 100 {
-            0..30 => Size::TINY,
-            30..76 => Size::SMALL,
-            76..98 => Size::MEDIUM,
-            _ => Size::LARGE,
-        };
-        let case = group(structure, size, seed);
-        let judged = judged(&case);
-        topics.add(judged.score, judged.best);
+        judged(&sized_group(structure, seed));
     }
-    topics.is_within_one_percent();
 }
 
-/// How evenly topics are spread, over many groups.
-#[derive(Debug, Default)]
-struct Spread {
-    found: u64,
-    best: u64,
+fn sized_group(structure: Structure, seed: u64) -> Case {
+    let size = match seed % 100 {
+        0..30 => Size::TINY,
+        30..76 => Size::SMALL,
+        76..98 => Size::MEDIUM,
+        _ => Size::LARGE,
+    };
+    group(structure, size, seed)
 }
 
-impl Spread {
-    fn add(&mut self, found: Score, best: Score) {
-        self.found += found.topic_sum_of_squares;
-        self.best += best.topic_sum_of_squares;
+/// Objective 5 is not exact, but close: over all of these groups together.
+#[test]
+fn topics_are_spread_within_one_percent_of_the_optimum() {
+    let (mut found, mut best) = (0, 0);
+    for structure in Structure::ALL {
+        let (found_before, best_before) = (found, best);
+        for seed in 0..700 {
+            let case = sized_group(structure, seed);
+            found += subject::assign(&case).report.topic_sum_of_squares;
+            best += by_flow(&case, &facts(&case)).0.topic_sum_of_squares;
+        }
+        println!("{structure:?}: {} where {} is possible", found - found_before, best - best_before);
     }
-
-    fn is_within_one_percent(&self) {
-        println!("topics: {} where {} is possible", self.found, self.best);
-        assert!(self.found * 100 <= self.best * 101, "{self:?}");
-    }
+    println!("together: {found} where {best} is possible");
+    assert!(found * 100 <= best * 101, "{found} where {best} is possible");
 }
 
 /// The oracle has shown by now that the certificate can be trusted: larger groups are judged by that.
@@ -49,7 +50,7 @@ impl Spread {
 fn groups_too_large_for_the_oracle() {
     for structure in Structure::ALL {
         for seed in 0..25 {
-            judged_by(&group(structure, Size::HUGE, seed), judge_by_certificate);
+            judged_by(&group(structure, Size::HUGE, seed), "", judge_by_certificate);
         }
     }
 }

@@ -5,11 +5,29 @@ use crate::case::Case;
 /// The smallest group reached by leaving things out one at a time, for which `fails` still holds.
 pub(crate) fn shrunk(case: &Case, fails: impl Fn(&Case) -> bool) -> Case {
     let mut smallest = case.clone();
-    while let Some(smaller) = simpler(&smallest).into_iter().find(|candidate| fails(candidate)) {
-        smallest = smaller;
+    for halving in 1..8 {
+        let chunk = case.members.len() >> halving;
+        for start in (0..case.members.len()).step_by(chunk.max(1)).rev().filter(|_| chunk > 1) {
+            let mut candidate = smallest.clone();
+            candidate
+                .members
+                .drain(start.min(candidate.members.len())..(start + chunk).min(candidate.members.len()));
+            if candidate != smallest && fails(&candidate) {
+                smallest = candidate;
+            }
+        }
+    }
+    for _ in 0..MOST_STEPS {
+        match simpler(&smallest).into_iter().find(|candidate| fails(candidate)) {
+            Some(smaller) => smallest = smaller,
+            None => break,
+        }
     }
     smallest
 }
+
+/// Enough for what a person would read; the largest groups are left as they are then.
+const MOST_STEPS: usize = 400;
 
 fn simpler(case: &Case) -> Vec<Case> {
     let mut candidates: Vec<Case> = Vec::new();
