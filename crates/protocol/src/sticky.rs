@@ -141,7 +141,8 @@ impl<'a> StickyUserData<'a> {
         &self.blob[self.layout.end..]
     }
 
-    /// The whole user data, as it was read.
+    /// The whole user data, as it was read, or as it is with replacements where
+    /// [`read_lossy`](Self::read_lossy) made any.
     pub fn as_bytes(&self) -> &[u8] {
         &self.blob
     }

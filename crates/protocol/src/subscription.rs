@@ -170,7 +170,8 @@ impl<'a> Subscription<'a> {
         &self.blob[self.layout.end..]
     }
 
-    /// The whole message, as it was read.
+    /// The whole message, as it was read, or as it is with replacements where
+    /// [`read_lossy`](Self::read_lossy) made any.
     pub fn as_bytes(&self) -> &[u8] {
         &self.blob
     }

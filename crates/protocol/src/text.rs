@@ -121,5 +121,13 @@ mod tests {
             let expected = left.encode_utf16().collect::<Vec<_>>().cmp(&right.encode_utf16().collect());
             prop_assert_eq!(java_order(&left, &right), expected);
         }
+
+        #[test]
+        fn a_prefix_comes_first(prefix in any::<String>(), rest in ".+") {
+            let longer = [prefix.as_str(), &rest].concat();
+            prop_assert_eq!(java_order(&prefix, &longer), Ordering::Less);
+            prop_assert_eq!(java_order(&longer, &prefix), Ordering::Greater);
+            prop_assert_eq!(java_order(&longer, &longer), Ordering::Equal);
+        }
     }
 }

@@ -170,6 +170,21 @@ fn subscriptions_are_read_as_java_reads_them() {
 }
 
 #[test]
+fn iterators_know_how_much_is_left() {
+    let subscription = Subscription::read(V3).unwrap();
+    let mut topics = subscription.topics().iter();
+    let mut owned = subscription.owned_partitions().iter();
+    for left in [2, 1, 0] {
+        assert_eq!((topics.len(), owned.len()), (left, left));
+        assert_eq!(topics.next().is_some(), left > 0);
+        let partitions = owned.next().map(|(_, partitions)| partitions);
+        assert!(partitions.is_none_or(|partitions| partitions.iter().len() == partitions.len()));
+    }
+    let foo = subscription.owned_partitions().iter().last().unwrap();
+    assert_eq!((foo.0, foo.1.iter().rev().collect::<Vec<_>>()), ("foo", vec![1, 0]));
+}
+
+#[test]
 fn an_empty_rack_is_kept_but_means_none() {
     let bytes = hex!("0003 00000000 ffffffff 00000000 00000001 0000");
     let subscription = Subscription::read(&bytes).unwrap();
