@@ -1,2 +1,66 @@
-//! The one entry for every check.
-fn main() {}
+//! The one entry for every check: `cargo xtask --help`.
+#![forbid(unsafe_code)]
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use xshell::Shell;
+
+mod bench;
+mod builds;
+mod demo;
+mod lint;
+mod memcheck;
+mod readme;
+mod steps;
+mod test;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  demo [--bootstrap-server HOST:PORT]   the main job, on an embedded cluster or on a real one
+  test                                  the tests; needs Rust, a C compiler and make
+  lint                                  rustfmt, clippy, docs, README
+  readme                                rewrites the README's introduction from the crate docs
+  bench core [ARGUMENT ...]             the solver's benchmarks; arguments go to criterion
+  builds                                one group under each build of librdkafka that services use; needs CMake
+  memcheck                              a group that rebalances, under valgrind";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let mut arguments = std::env::args_os().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let rest: Vec<OsString> = arguments.collect();
+    let shell = Shell::new()?;
+    // This file is xtask/src/main.rs of the workspace.
+    shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+
+    let command = command.to_str().context("the command is not UTF-8")?;
+    if !matches!(command, "demo" | "bench") && !rest.is_empty() {
+        bail!("{command} takes no arguments\n\n{USAGE}");
+    }
+    match command {
+        "demo" => demo::run(&shell, &rest),
+        "test" => test::run(&shell),
+        "lint" => lint::run(&shell),
+        "readme" => readme::write(&shell),
+        "bench" => bench::run(&shell, &rest),
+        "builds" => builds::run(&shell),
+        "memcheck" => memcheck::run(&shell),
+        "" | "help" | "-h" | "--help" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("there is no command {command}\n\n{USAGE}"),
+    }
+}

@@ -1,0 +1,131 @@
+//! What all members of a group saw, in the order in which it was reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use crate::seen::{Assigned, Partition, Seen};
+
+/// Members are known by names that outlast their processes and member ids.
+pub type Name = String;
+
+/// The history of one group, written by its members and read by its judge.
+#[derive(Debug, Default)]
+pub struct History {
+    record: Mutex<Record>,
+    changed: Notify,
+}
+
+/// What a history has come to.
+#[derive(Debug, Default, Clone)]
+pub struct Record {
+    /// Every assignment of every member, oldest first.
+    pub assignments: BTreeMap<Name, Vec<Assigned>>,
+    /// The offsets read of each partition, by whom and in which generation.
+    pub reads: BTreeMap<Partition, Vec<Read>>,
+    /// What went wrong, by member.
+    pub failures: Vec<(Name, String)>,
+}
+
+/// A message that a member read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// Who read it.
+    pub by: Name,
+    /// In which generation.
+    pub generation: i32,
+    /// Its offset.
+    pub offset: i64,
+}
+
+impl History {
+    /// Adds what a member saw.
+    pub fn add(&self, name: &str, seen: Seen) {
+        let mut record = self.record.lock().expect("a writer panicked");
+        match seen {
+            Seen::Assigned(assigned) => record.assignments.entry(name.to_owned()).or_default().push(assigned),
+            Seen::Revoked => {}
+            Seen::Read { topic, partition, offset, generation } => {
+                let read = Read { by: name.to_owned(), generation, offset };
+                record.reads.entry((topic, partition)).or_default().push(read);
+            }
+            Seen::Failed(reason) => record.failures.push((name.to_owned(), reason)),
+        }
+        drop(record);
+        self.changed.notify_waiters();
+    }
+
+    /// A copy of all that is known now.
+    pub fn record(&self) -> Record {
+        self.record.lock().expect("a writer panicked").clone()
+    }
+
+    /// Waits until `ready` gives something.
+    ///
+    /// # Errors
+    ///
+    /// After `patience`, what `what` is and how far the group had come.
+    pub async fn wait<T>(
+        self: &Arc<Self>,
+        what: &str,
+        patience: Duration,
+        mut ready: impl FnMut(&Record) -> Option<T>,
+    ) -> Result<T> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            // From here on no change is missed.
+            changed.as_mut().enable();
+            if let Some(value) = ready(&self.record.lock().expect("a writer panicked")) {
+                return Ok(value);
+            }
+            if timeout_at(deadline, changed).await.is_err() {
+                bail!("after {patience:?} still no {what}; {}", self.record().outline());
+            }
+        }
+    }
+}
+
+impl Record {
+    /// The generation of the last assignment of each of `names`, if they all have the same one.
+    pub fn common_generation(&self, names: &BTreeSet<Name>) -> Option<i32> {
+        let mut generations = names.iter().map(|name| Some(self.assignments.get(name)?.last()?.generation));
+        let first = generations.next()??;
+        generations.all(|generation| generation == Some(first)).then_some(first)
+    }
+
+    /// Who was assigned what in `generation`.
+    pub fn in_generation(&self, generation: i32) -> BTreeMap<&str, &Assigned> {
+        let assigned_then = |(name, all)| {
+            let all: &Vec<Assigned> = all;
+            let name: &Name = name;
+            Some((name.as_str(), all.iter().find(|assigned| assigned.generation == generation)?))
+        };
+        self.assignments.iter().filter_map(assigned_then).collect()
+    }
+
+    /// What `name` was last given before `generation`.
+    pub fn before(&self, name: &str, generation: i32) -> Option<&Assigned> {
+        self.assignments.get(name)?.iter().rev().find(|assigned| assigned.generation < generation)
+    }
+
+    /// Where every member stands, in a line.
+    pub fn outline(&self) -> String {
+        let members: Vec<String> = self
+            .assignments
+            .iter()
+            .filter_map(|(name, all)| {
+                let last = all.last()?;
+                Some(format!("{name}: {} in generation {}", last.partitions.len(), last.generation))
+            })
+            .collect();
+        let failures: Vec<String> =
+            self.failures.iter().rev().take(3).map(|(name, reason)| format!("{name}: {reason}")).collect();
+        format!("assigned last: [{}]; last failures: [{}]", members.join(", "), failures.join(", "))
+    }
+}

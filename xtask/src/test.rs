@@ -1,0 +1,15 @@
+//! `cargo xtask test`
+
+use anyhow::Result;
+use xshell::{Shell, cmd};
+
+use crate::steps;
+
+pub(crate) fn run(shell: &Shell) -> Result<()> {
+    steps::run(&[
+        ("unit and integration tests", &|| {
+            Ok(cmd!(shell, "cargo test --workspace --all-targets --no-fail-fast").quiet().run()?)
+        }),
+        ("examples in the docs", &|| Ok(cmd!(shell, "cargo test --workspace --doc").quiet().run()?)),
+    ])
+}
