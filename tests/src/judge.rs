@@ -44,6 +44,9 @@ impl Settled {
     /// subscribe to, as when one of them was assigned but has not said so yet.
     pub fn in_generation(record: &Record, generation: i32, topics: &BTreeMap<String, i32>) -> Option<Self> {
         let assigned = record.in_generation(generation);
+        if assigned.is_empty() {
+            return None;
+        }
         let assignment: BTreeMap<String, BTreeSet<Partition>> =
             assigned.iter().map(|(name, assigned)| ((*name).to_owned(), assigned.partitions.clone())).collect();
         let question = Question {

@@ -1,0 +1,213 @@
+//! Groups of real consumers on librdkafka's mock cluster, each test with a cluster of its own.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
+use kafka_sticky_tests::group::Group;
+use kafka_sticky_tests::judge::Settled;
+use tokio::time::sleep;
+
+/// Valgrind needs longer ones than the mock cluster's.
+const SESSION_TIMEOUT: &str = "KAFKA_STICKY_SESSION_TIMEOUT_MS";
+
+/// A cluster with these topics, and a group without members.
+fn group_on(topics: &[(&str, i32)]) -> Result<(GroupCluster, Group)> {
+    let cluster = GroupCluster::start(1)?;
+    let mut config = cluster.consumer_config("group");
+    config.set("partition.assignment.strategy", "sticky");
+    if let Ok(millis) = std::env::var(SESSION_TIMEOUT) {
+        config.set("session.timeout.ms", millis);
+    }
+    let mut group = Group::new(config, env!("CARGO_BIN_EXE_demo"));
+    for (topic, partitions) in topics {
+        cluster.create_topic(topic, *partitions)?;
+        group.expect_topic(topic, *partitions);
+    }
+    Ok((cluster, group))
+}
+
+/// Waits until the group has settled, checks each rebalance on the way, and gives the last.
+async fn settle(group: &mut Group) -> Result<Settled> {
+    let rebalances = group.settle().await?;
+    for settled in &rebalances {
+        assert!(settled.is_optimal(), "generation {}:\n{settled}", settled.generation);
+    }
+    rebalances.last().cloned().context("no rebalance")
+}
+
+fn loads(settled: &Settled) -> Vec<usize> {
+    let mut loads: Vec<usize> = settled.changes.values().map(|change| change.kept + change.gained).collect();
+    loads.sort_unstable();
+    loads
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_two_three_two_members() -> Result<()> {
+    let (_cluster, mut group) = group_on(&[("orders", 7), ("payments", 4)])?;
+    let topics = ["orders", "payments"];
+
+    group.join("a", &topics);
+    assert_eq!(loads(&settle(&mut group).await?), [11]);
+
+    group.join("b", &topics);
+    let settled = settle(&mut group).await?;
+    assert_eq!(loads(&settled), [5, 6]);
+    assert_eq!(settled.cost.moves, 5);
+
+    group.join("c", &topics);
+    let settled = settle(&mut group).await?;
+    assert_eq!(loads(&settled), [3, 4, 4]);
+    assert_eq!(settled.cost.moves, 3);
+
+    group.leave("b").await?;
+    let settled = settle(&mut group).await?;
+    assert_eq!(loads(&settled), [5, 6]);
+    assert_eq!(settled.cost.moves, 0);
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_vanishes_is_missed_and_its_partitions_shared_out() -> Result<()> {
+    let (_cluster, mut group) = group_on(&[("orders", 9)])?;
+    group.join("a", &["orders"]);
+    settle(&mut group).await?;
+    group.join("b", &["orders"]);
+    settle(&mut group).await?;
+    group.spawn("c", &["orders"])?;
+    settle(&mut group).await?;
+
+    group.kill("c").await?;
+    let settled = settle(&mut group).await?;
+    assert_eq!(loads(&settled), [4, 5]);
+    assert_eq!(settled.cost.moves, 0);
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_that_vanishes_is_succeeded_by_one_that_moves_nothing() -> Result<()> {
+    let (_cluster, mut group) = group_on(&[("orders", 8)])?;
+    group.spawn("first", &["orders"])?;
+    assert_eq!(settle(&mut group).await?.leader.as_deref(), Some("first"));
+    group.join("a", &["orders"]);
+    group.join("b", &["orders"]);
+    assert_eq!(settle(&mut group).await?.leader.as_deref(), Some("first"));
+
+    group.kill("first").await?;
+    let settled = settle(&mut group).await?;
+    assert!(settled.leader.is_some_and(|leader| leader != "first"));
+    assert_eq!(settled.cost.moves, 0);
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_with_different_subscriptions_get_what_they_subscribe_to() -> Result<()> {
+    let (_cluster, mut group) = group_on(&[("orders", 6), ("payments", 3), ("refunds", 1)])?;
+    group.join("all", &["orders", "payments", "refunds"]);
+    settle(&mut group).await?;
+    group.join("orders", &["orders"]);
+    settle(&mut group).await?;
+    group.join("payments", &["payments", "refunds"]);
+    assert_eq!(loads(&settle(&mut group).await?), [3, 3, 4]);
+
+    // Another subscription while the group runs: the same member leaves and comes back with it.
+    group.leave("orders").await?;
+    settle(&mut group).await?;
+    group.join("orders", &["orders", "refunds"]);
+    settle(&mut group).await?;
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_returns_claims_an_older_generation_and_takes_from_nobody_what_is_newer() -> Result<()> {
+    let (_cluster, mut group) = group_on(&[("orders", 9)])?;
+    group.join("a", &["orders"]);
+    settle(&mut group).await?;
+    group.join("b", &["orders"]);
+    settle(&mut group).await?;
+    group.spawn("sleeper", &["orders"])?;
+    let before = settle(&mut group).await?;
+
+    group.pause("sleeper").await?;
+    let without = settle(&mut group).await?;
+    assert!(!without.changes.contains_key("sleeper"));
+    assert_eq!(without.cost.moves, 0);
+
+    group.resume("sleeper").await?;
+    let after = settle(&mut group).await?;
+    assert!(after.generation > without.generation && without.generation > before.generation);
+    // Everything that it had is claimed by others in a later generation: its three come from them, and no more.
+    assert_eq!(loads(&after), [3, 3, 3]);
+    assert_eq!(after.cost.moves, 3);
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_topic_created_later_is_shared_out_and_moves_nothing_else() -> Result<()> {
+    let (cluster, mut group) = group_on(&[("shop.orders", 6)])?;
+    for name in ["a", "b", "c"] {
+        group.join(name, &["^shop\\."]);
+    }
+    assert_eq!(loads(&settle(&mut group).await?), [2, 2, 2]);
+
+    cluster.create_topic("shop.payments", 6)?;
+    group.expect_topic("shop.payments", 6);
+    let rebalances = group.settle().await?;
+    // Members hear of a new topic one by one, and each rebalance on the way must be optimal for what they subscribe to.
+    assert!(rebalances.iter().all(Settled::is_optimal), "{rebalances:?}");
+    let settled = rebalances.last().context("no rebalance")?;
+    assert_eq!(loads(settled), [4, 4, 4]);
+    group.disband().await
+}
+
+/// A small generator of repeatable choices (Marsaglia's xorshift).
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thirty_joins_and_leaves_at_random() -> Result<()> {
+    let topics = [("orders", 7), ("payments", 5), ("refunds", 3)];
+    let (_cluster, mut group) = group_on(&topics)?;
+    let mut choices = Choices(0x5eed_0f5e_ed0f);
+    let mut joined = 0;
+    for _ in 0..30 {
+        let members: Vec<String> = group.members().into_iter().collect();
+        if members.len() < 2 || (members.len() < 6 && choices.below(2) == 0) {
+            // Every third subscribes to two topics of the three.
+            let subscribed: BTreeSet<&str> = match choices.below(3) {
+                0 => [choices.below(3), choices.below(3)].into_iter().map(|topic| topics[topic].0).collect(),
+                _ => topics.iter().map(|(topic, _)| *topic).collect(),
+            };
+            let subscribed: Vec<&str> = subscribed.into_iter().collect();
+            group.join(&format!("member-{joined}"), &subscribed);
+            joined += 1;
+        } else {
+            group.leave(&members[choices.below(members.len())]).await?;
+        }
+        settle(&mut group).await?;
+    }
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_at_rest_does_not_rebalance() -> Result<()> {
+    let (_cluster, mut group) = group_on(&[("orders", 6)])?;
+    group.join("a", &["orders"]);
+    group.join("b", &["orders"]);
+    let settled = settle(&mut group).await?;
+    // Several metadata refreshes and session timeouts long.
+    sleep(Duration::from_secs(3)).await;
+    let record = group.history().record();
+    let latest = record.assignments.values().flatten().map(|assigned| assigned.generation).max();
+    assert_eq!(latest, Some(settled.generation));
+    group.disband().await
+}
