@@ -29,24 +29,20 @@ fn rewritten(shell: &Shell) -> Result<String> {
     Ok(format!("{before}{BEGIN}{docs}{END}{after}"))
 }
 
-/// The crate docs up to their first heading, with code that Rust's documentation hides left out.
+/// The crate docs up to their first heading, without the lines of code that rustdoc hides.
 fn introduction(source: &str) -> String {
     let mut introduction = String::new();
-    let docs = source.lines().map_while(|line| line.strip_prefix("//!"));
-    for line in docs.map(|line| line.strip_prefix(' ').unwrap_or(line)) {
-        if line.starts_with("# ") && !introduction.ends_with("```\n") && line.len() > 2 && is_heading(&introduction) {
-            break;
-        }
-        if line.starts_with("# ") || line == "#" {
-            continue;
+    let mut in_code = false;
+    for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        let marked = line == "#" || line.starts_with("# ");
+        match (marked, in_code) {
+            (true, true) => continue,
+            (true, false) => break,
+            (false, _) => in_code ^= line.starts_with("```"),
         }
         introduction.push_str(&line.replacen("```no_run", "```rust,no_run", 1));
         introduction.push('\n');
     }
     introduction
-}
-
-/// Outside a code block a line that starts with `#` is a heading, inside it is hidden code.
-fn is_heading(before: &str) -> bool {
-    before.lines().filter(|line| line.starts_with("```")).count().is_multiple_of(2)
 }

@@ -1,4 +1,61 @@
-//! Kafka's sticky assignor inside librdkafka, for consumers built on [`rdkafka`].
+//! Kafka's `sticky` partition assignment inside librdkafka, for consumers built on `rdkafka`.
+//!
+//! Members of a Kafka consumer group share the partitions of its topics. `sticky` keeps the split as even as the
+//! subscriptions allow and, within that, moves as little as possible, since every move costs a service its caches, its
+//! local state and repeated work. Java, Python and Go clients have it; librdkafka has not, and lets nobody plug one in.
+//! This crate does. Everything else — heartbeats, commits, fetching — stays librdkafka's. The ten lines:
+//!
+//! ```no_run
+//! use kafka_sticky_rdkafka_adapter::CreateConsumer;
+//! use rdkafka::ClientConfig;
+//! use rdkafka::consumer::{Consumer, StreamConsumer};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let consumer: StreamConsumer = ClientConfig::new()
+//!     .set("bootstrap.servers", "localhost:9092")
+//!     .set("group.id", "billing")
+//!     .set("partition.assignment.strategy", "sticky")
+//!     .create_consumer()?;
+//! consumer.subscribe(&["orders", "payments"])?;
+//! let message = consumer.recv().await?;
+//! # let _ = message;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it fits
+//!
+//! - **Configuration** stays where it was: `partition.assignment.strategy` names the strategies, this crate's and
+//!   librdkafka's, in order of preference. `sticky, range` goes; so does `range` alone, through the same call. Changing
+//!   over, and going back, is a change of configuration.
+//! - **Contexts** stay yours: a consumer context needs to know nothing of this crate, and claims are right even where it
+//!   forwards no callback. See [`CreateConsumer::create_consumer_with_context`].
+//! - **On the wire** it is Java's `StickyAssignor`: a member joins with what it had last, and with which generation, as
+//!   user data, also after it was revoked or lost. As the leader it reads every form of that which is in the wild, and
+//!   nothing that a member sends can fail the group.
+//! - **The assignment** is computed by `kafka-sticky-core`, on librdkafka's main thread, between heartbeats: it is exact,
+//!   and fast enough for that. [`Membership`] shows what a member was given, and what the whole group came to where the
+//!   member led it.
+//!
+//! # How it gets in
+//!
+//! librdkafka has no public way to add an assignor, but its static library exports the internal one. A small C file,
+//! compiled against the internal headers of the very librdkafka that `rdkafka-sys` has just built, registers the strategy
+//! on the finished client before it subscribes. It fails to build where those headers change, so the versions are pinned:
+//!
+//! | `rdkafka` | `rdkafka-sys` | librdkafka |
+//! |---|---|---|
+//! | 0.39.0 | 4.10.0 | 2.12.1 |
+//!
+//! `dynamic-linking` cannot work, since the shared library hides those symbols: the build says so. `group.protocol`
+//! `consumer` (KIP-848) leaves the assignment to the broker: the consumer is refused.
+//!
+//! # Features
+//!
+//! Those of `rdkafka` under the same names. With `ssl`, turn it on here, not only in `rdkafka`: the internal headers include
+//! OpenSSL's, and Cargo tells where they are only to a crate that asks. `mocking` adds [an embedded cluster](mocking) for
+//! tests and examples.
 #![deny(unsafe_code)]
 
 pub use create::{AssignedConsumer, CreateConsumer, install};
