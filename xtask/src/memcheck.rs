@@ -11,7 +11,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     cmd!(shell, "valgrind --version").quiet().ignore_stdout().run().context("valgrind is needed; install it")?;
     let test = test_executable(shell)?;
     // Valgrind runs one thread at a time, some twenty times slower: heartbeats need more time to arrive.
-    let _timers = shell.push_env("KAFKA_STICKY_SESSION_TIMEOUT_MS", "10000");
+    let _timers = shell.push_env("KAFKA_STICKY_SESSION_TIMEOUT_MS", "4000");
     let run = cmd!(
         shell,
         "valgrind --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite
