@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use kafka_sticky_rdkafka_adapter::{CreateConsumer, Membership};
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext, Rebalance, StreamConsumer};
 use rdkafka::error::KafkaError;
+use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::{ClientConfig, ClientContext, Message};
 use tokio::task::spawn_blocking;
 
@@ -23,7 +24,9 @@ pub async fn run(
     report: Report,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<()> {
-    let consumer: StreamConsumer<Watch> = config.create_consumer_with_context(Watch { report: Arc::clone(&report) })?;
+    let name = config.get("client.id").unwrap_or_default().to_owned();
+    let consumer: StreamConsumer<Watch> =
+        config.create_consumer_with_context(Watch { name, report: Arc::clone(&report) })?;
     let topics: Vec<&str> = topics.iter().map(String::as_str).collect();
     consumer.subscribe(&topics).context("subscribing")?;
     let membership = Membership::of(&consumer).context("the consumer offers none of the adapter's strategies")?;
@@ -51,10 +54,16 @@ pub async fn run(
 
 /// Reports what the rebalance callbacks say.
 struct Watch {
+    name: String,
     report: Report,
 }
 
 impl ClientContext for Watch {
+    /// To standard error, where `debug` is set to something, as a failed test's output.
+    fn log(&self, _: RDKafkaLogLevel, facility: &str, message: &str) {
+        eprintln!("{}: {facility}: {message}", self.name);
+    }
+
     fn error(&self, error: KafkaError, reason: &str) {
         (self.report)(Seen::Failed(format!("{error}: {reason}")));
     }

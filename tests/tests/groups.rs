@@ -7,10 +7,14 @@ use anyhow::{Context as _, Result};
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_tests::group::Group;
 use kafka_sticky_tests::judge::Settled;
+use rdkafka::config::RDKafkaLogLevel;
 use tokio::time::sleep;
 
 /// Valgrind needs longer ones than the mock cluster's.
 const SESSION_TIMEOUT: &str = "KAFKA_STICKY_SESSION_TIMEOUT_MS";
+
+/// What librdkafka logs, as its setting `debug`: `cgrp,protocol`, say.
+const DEBUG: &str = "KAFKA_STICKY_DEBUG";
 
 /// A cluster with these topics, and a group without members.
 fn group_on(topics: &[(&str, i32)]) -> Result<(GroupCluster, Group)> {
@@ -20,6 +24,9 @@ fn group_on(topics: &[(&str, i32)]) -> Result<(GroupCluster, Group)> {
     if let Ok(millis) = std::env::var(SESSION_TIMEOUT) {
         config.set("session.timeout.ms", millis);
     }
+    if let Ok(facilities) = std::env::var(DEBUG) {
+        config.set("debug", facilities).set_log_level(RDKafkaLogLevel::Debug);
+    }
     let mut group = Group::new(config, env!("CARGO_BIN_EXE_demo"));
     for (topic, partitions) in topics {
         cluster.create_topic(topic, *partitions)?;
@@ -28,7 +35,9 @@ fn group_on(topics: &[(&str, i32)]) -> Result<(GroupCluster, Group)> {
     Ok((cluster, group))
 }
 
-/// Waits until the group has settled, checks each rebalance on the way, and gives the last.
+/// Waits until the group has settled, checks that each rebalance on the way was as even as possible and moved as little
+/// as possible, and gives the last. Its number of moves alone says little: a member that missed its heartbeats on a busy
+/// machine makes another rebalance.
 async fn settle(group: &mut Group) -> Result<Settled> {
     let rebalances = group.settle().await?;
     for settled in &rebalances {
@@ -52,19 +61,13 @@ async fn one_two_three_two_members() -> Result<()> {
     assert_eq!(loads(&settle(&mut group).await?), [11]);
 
     group.join("b", &topics);
-    let settled = settle(&mut group).await?;
-    assert_eq!(loads(&settled), [5, 6]);
-    assert_eq!(settled.cost.moves, 5);
+    assert_eq!(loads(&settle(&mut group).await?), [5, 6]);
 
     group.join("c", &topics);
-    let settled = settle(&mut group).await?;
-    assert_eq!(loads(&settled), [3, 4, 4]);
-    assert_eq!(settled.cost.moves, 3);
+    assert_eq!(loads(&settle(&mut group).await?), [3, 4, 4]);
 
     group.leave("b").await?;
-    let settled = settle(&mut group).await?;
-    assert_eq!(loads(&settled), [5, 6]);
-    assert_eq!(settled.cost.moves, 0);
+    assert_eq!(loads(&settle(&mut group).await?), [5, 6]);
     group.disband().await
 }
 
@@ -79,9 +82,7 @@ async fn a_member_that_vanishes_is_missed_and_its_partitions_shared_out() -> Res
     settle(&mut group).await?;
 
     group.kill("c").await?;
-    let settled = settle(&mut group).await?;
-    assert_eq!(loads(&settled), [4, 5]);
-    assert_eq!(settled.cost.moves, 0);
+    assert_eq!(loads(&settle(&mut group).await?), [4, 5]);
     group.disband().await
 }
 
@@ -95,9 +96,7 @@ async fn a_leader_that_vanishes_is_succeeded_by_one_that_moves_nothing() -> Resu
     assert_eq!(settle(&mut group).await?.leader.as_deref(), Some("first"));
 
     group.kill("first").await?;
-    let settled = settle(&mut group).await?;
-    assert!(settled.leader.is_some_and(|leader| leader != "first"));
-    assert_eq!(settled.cost.moves, 0);
+    assert!(settle(&mut group).await?.leader.is_some_and(|leader| leader != "first"));
     group.disband().await
 }
 
@@ -132,14 +131,12 @@ async fn a_member_that_returns_claims_an_older_generation_and_takes_from_nobody_
     group.pause("sleeper").await?;
     let without = settle(&mut group).await?;
     assert!(!without.changes.contains_key("sleeper"));
-    assert_eq!(without.cost.moves, 0);
 
     group.resume("sleeper").await?;
     let after = settle(&mut group).await?;
     assert!(after.generation > without.generation && without.generation > before.generation);
-    // Everything that it had is claimed by others in a later generation: its three come from them, and no more.
+    // Everything that it had is claimed by others in a later generation, as the judge knows.
     assert_eq!(loads(&after), [3, 3, 3]);
-    assert_eq!(after.cost.moves, 3);
     group.disband().await
 }
 

@@ -65,16 +65,18 @@ impl GroupCluster {
         self.host.client().mock_cluster().expect("`start` gave this client a mock cluster")
     }
 
-    /// The configuration of a member of `group` on this cluster, with timers for tests: a member that vanishes is
-    /// missed after a second, a rebalance waits for nobody longer than that.
+    /// The configuration of a member of `group` on this cluster, with timers for tests: a member that vanishes is missed
+    /// after a second and a half, a rebalance takes half a second.
     ///
-    /// Set `partition.assignment.strategy` and what else you need on it.
+    /// Set `partition.assignment.strategy` and what else you need on it. A `session.timeout.ms` of 1000 or less does not
+    /// work: a rebalance on this cluster takes a second less than the session timeout, or, where that would leave
+    /// nothing, as long, and then members who wait for its end are dropped without an answer.
     pub fn consumer_config(&self, group: &str) -> ClientConfig {
         let mut config = ClientConfig::new();
         config
             .set("bootstrap.servers", self.bootstrap_servers())
             .set("group.id", group)
-            .set("session.timeout.ms", "1000")
+            .set("session.timeout.ms", "1500")
             .set("heartbeat.interval.ms", "100")
             .set("topic.metadata.refresh.interval.ms", "250")
             .set("auto.offset.reset", "earliest");
