@@ -136,7 +136,9 @@ impl Group {
             bail!("{name} is no member in a process of its own");
         };
         process.kill().await?;
-        Ok(reader.await?)
+        reader.await?;
+        self.history.gone(name);
+        Ok(())
     }
 
     /// A member in a process of its own stops in its tracks (SIGSTOP), for long enough that the group goes on without it.
@@ -187,11 +189,30 @@ impl Group {
             .wait("settled generation", PATIENCE, |record| {
                 let last = Settled::of(record, &members, topics).filter(|last| last.generation > after)?;
                 let on_the_way = (after + 1..last.generation)
-                    .filter_map(|generation| Settled::in_generation(record, generation, topics));
+                    .filter_map(|generation| Settled::in_generation(record, generation, topics, generation));
                 Some(on_the_way.chain([last.clone()]).collect::<Vec<_>>())
             })
             .await?;
         self.settled = settled.last().map_or(after, |last| last.generation);
+        Ok(settled)
+    }
+
+    /// As [`settle`](Self::settle), for members that keep processing while partitions change hands: what it gives is the
+    /// last generation compared with the one settled before, over all steps between.
+    ///
+    /// # Errors
+    ///
+    /// As [`settle`](Self::settle).
+    pub async fn settle_in_steps(&mut self) -> Result<Settled> {
+        let (members, topics, after) = (self.members(), &self.topics, self.settled);
+        let settled = self
+            .history
+            .wait("settled generation", PATIENCE, |record| {
+                let generation = record.common_generation(&members).filter(|generation| *generation > after)?;
+                Settled::in_generation(record, generation, topics, after + 1)
+            })
+            .await?;
+        self.settled = settled.generation;
         Ok(settled)
     }
 

@@ -29,6 +29,10 @@ pub struct Record {
     pub reads: BTreeMap<Partition, Vec<Read>>,
     /// What went wrong, by member.
     pub failures: Vec<(Name, String)>,
+    /// Partitions that a member was given before another was done with them.
+    pub overlaps: Vec<String>,
+    /// Who has what at this moment.
+    holders: BTreeMap<Partition, Name>,
 }
 
 /// A message that a member read.
@@ -47,8 +51,11 @@ impl History {
     pub fn add(&self, name: &str, seen: Seen) {
         let mut record = self.record.lock().expect("a writer panicked");
         match seen {
-            Seen::Assigned(assigned) => record.assignments.entry(name.to_owned()).or_default().push(assigned),
-            Seen::Revoked => {}
+            Seen::Assigned(assigned) => {
+                record.take(name, &assigned);
+                record.assignments.entry(name.to_owned()).or_default().push(assigned);
+            }
+            Seen::Revoked(revoked) => record.holders.retain(|partition, by| by != name || !revoked.contains(partition)),
             Seen::Read { topic, partition, offset, generation } => {
                 let read = Read { by: name.to_owned(), generation, offset };
                 record.reads.entry((topic, partition)).or_default().push(read);
@@ -57,6 +64,11 @@ impl History {
         }
         drop(record);
         self.changed.notify_waiters();
+    }
+
+    /// Notes that a member will say nothing more, and has nothing.
+    pub fn gone(&self, name: &str) {
+        self.record.lock().expect("a writer panicked").forget(name);
     }
 
     /// A copy of all that is known now.
@@ -92,6 +104,21 @@ impl History {
 }
 
 impl Record {
+    fn take(&mut self, name: &str, assigned: &Assigned) {
+        for partition in &assigned.partitions {
+            let before = self.holders.insert(partition.clone(), name.to_owned());
+            if let Some(other) = before.filter(|other| other != name) {
+                let ((topic, number), generation) = (partition, assigned.generation);
+                self.overlaps.push(format!("{name} has {topic}-{number} in generation {generation}, and {other} still"));
+            }
+        }
+    }
+
+    /// A member is gone without a word.
+    fn forget(&mut self, name: &str) {
+        self.holders.retain(|_, by| by != name);
+    }
+
     /// The generation of the last assignment of each of `names`, if they all have the same one.
     pub fn common_generation(&self, names: &BTreeSet<Name>) -> Option<i32> {
         let mut generations = names.iter().map(|name| Some(self.assignments.get(name)?.last()?.generation));
@@ -104,7 +131,7 @@ impl Record {
         let assigned_then = |(name, all)| {
             let all: &Vec<Assigned> = all;
             let name: &Name = name;
-            Some((name.as_str(), all.iter().find(|assigned| assigned.generation == generation)?))
+            Some((name.as_str(), all.iter().rev().find(|assigned| assigned.generation == generation)?))
         };
         self.assignments.iter().filter_map(assigned_then).collect()
     }

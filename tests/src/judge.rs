@@ -37,12 +37,20 @@ impl Settled {
     /// The generation in which `members` share all that they subscribe to; `None` while they are not all in the same.
     pub fn of(record: &Record, members: &BTreeSet<Name>, topics: &BTreeMap<String, i32>) -> Option<Self> {
         let generation = record.common_generation(members)?;
-        Self::in_generation(record, generation, topics)
+        Self::in_generation(record, generation, topics, generation)
     }
 
     /// What `generation` came to, as those saw it who were assigned in it; `None` where they do not cover all that they
     /// subscribe to, as when one of them was assigned but has not said so yet.
-    pub fn in_generation(record: &Record, generation: i32, topics: &BTreeMap<String, i32>) -> Option<Self> {
+    ///
+    /// It is compared with what they had before the generation `before`: the same one where each rebalance stands by
+    /// itself, the first of several where partitions change hands in steps.
+    pub fn in_generation(
+        record: &Record,
+        generation: i32,
+        topics: &BTreeMap<String, i32>,
+        before: i32,
+    ) -> Option<Self> {
         let assigned = record.in_generation(generation);
         if assigned.is_empty() {
             return None;
@@ -55,7 +63,7 @@ impl Settled {
                 .map(|(name, assigned)| ((*name).to_owned(), assigned.subscription.clone()))
                 .collect(),
             topics: topics.clone(),
-            owners: owners(record, assigned.keys().copied(), generation),
+            owners: owners(record, assigned.keys().copied(), before),
         };
         // That two have the same is for `doubly_owned` to report, not to wait for.
         let covered: BTreeSet<Partition> = assignment.values().flatten().cloned().collect();
@@ -63,7 +71,7 @@ impl Settled {
             return None;
         }
         let change = |(name, assigned): (&&str, &&Assigned)| {
-            let before = record.before(name, generation).map(|before| &before.partitions);
+            let before = record.before(name, before).map(|before| &before.partitions);
             let kept = before.map_or(0, |before| before.intersection(&assigned.partitions).count());
             let gained = assigned.partitions.len() - kept;
             let lost = before.map_or(0, BTreeSet::len) - kept;

@@ -10,10 +10,10 @@ pub type Partition = (String, i32);
 /// One thing that a member saw. A member in a process of its own writes them as lines of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Seen {
-    /// The rebalance callback handed over an assignment.
+    /// The rebalance callback said what the member has in a generation.
     Assigned(Assigned),
-    /// The rebalance callback took everything back.
-    Revoked,
+    /// The rebalance callback took partitions back: the member is done with them.
+    Revoked(BTreeSet<Partition>),
     /// A message arrived.
     Read {
         /// Its topic.
@@ -38,7 +38,7 @@ pub struct Assigned {
     pub member_id: String,
     /// The topics that the member named when it joined.
     pub subscription: BTreeSet<String>,
-    /// What the callback was handed.
+    /// What the member has by what its callbacks were handed: everything, also where only a change was handed over.
     pub partitions: BTreeSet<Partition>,
     /// Whether this member computed the assignment.
     pub leader: bool,

@@ -16,11 +16,18 @@ const SESSION_TIMEOUT: &str = "KAFKA_STICKY_SESSION_TIMEOUT_MS";
 /// What librdkafka logs, as its setting `debug`: `cgrp,protocol`, say.
 const DEBUG: &str = "KAFKA_STICKY_DEBUG";
 
-/// A cluster with these topics, and a group without members.
+/// A cluster with these topics, and a group without members that offers `sticky`.
 fn group_on(topics: &[(&str, i32)]) -> Result<(GroupCluster, Group)> {
+    group_with(topics, &[("partition.assignment.strategy", "sticky")])
+}
+
+/// A cluster with these topics, and a group without members, configured like this.
+fn group_with(topics: &[(&str, i32)], settings: &[(&str, &str)]) -> Result<(GroupCluster, Group)> {
     let cluster = GroupCluster::start(1)?;
     let mut config = cluster.consumer_config("group");
-    config.set("partition.assignment.strategy", "sticky");
+    for (key, value) in settings {
+        config.set(*key, *value);
+    }
     if let Ok(millis) = std::env::var(SESSION_TIMEOUT) {
         config.set("session.timeout.ms", millis);
     }
@@ -196,8 +203,46 @@ async fn thirty_joins_and_leaves_at_random() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cooperative_group_moves_the_least_and_no_partition_before_its_holder_is_done_with_it() -> Result<()> {
+    // Sessions so long that no member is taken for gone: then somebody else has its partitions before it knows.
+    let settings = [("partition.assignment.strategy", "cooperative-sticky"), ("session.timeout.ms", "3000")];
+    let (_cluster, mut group) = group_with(&[("orders", 7), ("payments", 4)], &settings)?;
+    let topics = ["orders", "payments"];
+    for (name, expected) in [("a", &[11][..]), ("b", &[5, 6]), ("c", &[3, 4, 4])] {
+        group.join(name, &topics);
+        let settled = group.settle_in_steps().await?;
+        assert!(settled.is_optimal(), "{name} joined:\n{settled}");
+        assert_eq!(loads(&settled), expected);
+    }
+    group.leave("a").await?;
+    let settled = group.settle_in_steps().await?;
+    assert!(settled.is_optimal(), "a left:\n{settled}");
+    assert_eq!(loads(&settled), [5, 6]);
+
+    let history = group.history().clone();
+    group.disband().await?;
+    assert_eq!(history.record().overlaps, [""; 0]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_with_an_eager_strategy_makes_cooperative_sticky_eager_and_keeps_it_sticky() -> Result<()> {
+    let (_cluster, mut group) =
+        group_with(&[("orders", 7)], &[("partition.assignment.strategy", "cooperative-sticky, range")])?;
+    group.join("a", &["orders"]);
+    settle(&mut group).await?;
+    group.join("b", &["orders"]);
+    // In one generation, as nobody holds anything.
+    assert_eq!(loads(&settle(&mut group).await?), [3, 4]);
+    group.join("c", &["orders"]);
+    assert_eq!(loads(&settle(&mut group).await?), [2, 2, 3]);
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_group_at_rest_does_not_rebalance() -> Result<()> {
-    let (_cluster, mut group) = group_on(&[("orders", 6)])?;
+    let settings = [("partition.assignment.strategy", "sticky"), ("session.timeout.ms", "3000")];
+    let (_cluster, mut group) = group_with(&[("orders", 6)], &settings)?;
     group.join("a", &["orders"]);
     group.join("b", &["orders"]);
     let settled = settle(&mut group).await?;

@@ -255,10 +255,18 @@ rd_kafka_resp_err_t ks_enable_ours(rd_kafka_t *rk,
         return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-void *ks_find_ours(rd_kafka_t *rk, const char *name) {
-        const rd_kafka_assignor_t *rkas = rd_kafka_assignor_find(rk, name);
+void *ks_find_ours(rd_kafka_t *rk) {
+        const rd_kafka_assignor_t *rkas;
+        int i;
 
-        return rkas && rkas->rkas_assign_cb == assign_cb ? rkas->rkas_opaque : NULL;
+        /* A producer has no list of assignors. */
+        if (rd_kafka_type(rk) != RD_KAFKA_CONSUMER)
+                return NULL;
+        RD_LIST_FOREACH(rkas, &rk->rk_conf.partition_assignors, i) {
+                if (rkas->rkas_assign_cb == assign_cb)
+                        return rkas->rkas_opaque;
+        }
+        return NULL;
 }
 
 /*

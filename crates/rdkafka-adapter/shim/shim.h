@@ -52,8 +52,8 @@ rd_kafka_resp_err_t ks_enable_ours(rd_kafka_t *rk,
                                    int cooperative,
                                    const ks_callbacks *callbacks,
                                    void *opaque);
-/* The opaque given to ks_enable_ours under this name; NULL where there is none. */
-void *ks_find_ours(rd_kafka_t *rk, const char *name);
+/* An opaque given to ks_enable_ours; NULL where none was. */
+void *ks_find_ours(rd_kafka_t *rk);
 
 /* Partition lists: what a member owns, subscribes to, or was given. NULL is the empty list. */
 size_t ks_list_len(const rd_kafka_topic_partition_list_t *list);

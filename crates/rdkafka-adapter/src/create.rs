@@ -1,5 +1,6 @@
 //! From a `ClientConfig` to a consumer that offers its strategies.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rdkafka::ClientConfig;
@@ -9,10 +10,12 @@ use rdkafka::error::RDKafkaErrorCode;
 #[cfg(feature = "tokio")]
 use rdkafka::{consumer::StreamConsumer, util::AsyncRuntime};
 
+use crate::assignor::Assignor;
 use crate::error::Error;
 use crate::ffi::{self, Offer, Refused};
-use crate::member::Member;
-use crate::strategy::{Strategies, Strategy};
+use crate::member::{Member, Shared};
+use crate::sticky::{CooperativeSticky, Sticky};
+use crate::strategy::{RebalanceProtocol, Strategies, Strategy};
 
 const STRATEGY: &str = "partition.assignment.strategy";
 const GROUP_PROTOCOL: &str = "group.protocol";
@@ -20,7 +23,7 @@ const GROUP_PROTOCOL: &str = "group.protocol";
 /// Creates consumers whose `partition.assignment.strategy` may name this crate's strategies.
 ///
 /// The two methods stand beside [`ClientConfig::create`] and [`ClientConfig::create_with_context`] and do what those
-/// do; a configuration that names none of this crate's strategies gives the very same consumer.
+/// do. [`Assignors`] does the same with assignors of your own.
 ///
 /// ```no_run
 /// use kafka_sticky_rdkafka_adapter::CreateConsumer;
@@ -62,7 +65,7 @@ impl CreateConsumer for ClientConfig {
     where
         T: FromClientConfigAndContext<DefaultConsumerContext> + AssignedConsumer<DefaultConsumerContext>,
     {
-        self.create_consumer_with_context(DefaultConsumerContext)
+        Assignors::new().create_consumer(self, DefaultConsumerContext)
     }
 
     fn create_consumer_with_context<C, T>(&self, context: C) -> Result<T, Error>
@@ -70,50 +73,111 @@ impl CreateConsumer for ClientConfig {
         C: ConsumerContext,
         T: FromClientConfigAndContext<C> + AssignedConsumer<C>,
     {
-        if self.get(GROUP_PROTOCOL).is_some_and(|protocol| protocol.eq_ignore_ascii_case("consumer")) {
-            return Err(Error::GroupProtocol);
-        }
-        let configured = self.get(STRATEGY).unwrap_or(Strategies::DEFAULT);
-        let strategies = Strategies::parse(configured)?;
-
-        let mut config = self.clone();
-        // librdkafka knows only its own names when the client is created. This one stands in until `install`.
-        config.set(STRATEGY, "range");
-        let mut consumer: T = config.create_with_context(context)?;
-        install_strategies(&mut consumer, &strategies)?;
-        Ok(consumer)
+        Assignors::new().create_consumer(self, context)
     }
 }
 
-/// Gives a consumer that was created elsewhere its strategies, in place of those it was configured with.
+/// The assignors that `partition.assignment.strategy` may name besides librdkafka's: [`Sticky`], [`CooperativeSticky`], and
+/// yours.
 ///
-/// `strategies` is what `partition.assignment.strategy` would say. [`CreateConsumer`] does this for you; it is for
-/// consumers whose creation is not in your hands.
-///
-/// # Errors
-///
-/// As [`CreateConsumer::create_consumer`], and [`Error::AlreadySubscribed`]. After an error the consumer must not be
-/// subscribed: it may offer only some of its strategies.
-///
-/// ```
-/// use kafka_sticky_rdkafka_adapter::install;
+/// ```no_run
+/// # use kafka_sticky_rdkafka_adapter::{Assignor, AssignorError, Plan, RebalanceProtocol, Round};
+/// # struct ByLag;
+/// # impl Assignor for ByLag {
+/// #     fn name(&self) -> &str { "by-lag" }
+/// #     fn rebalance_protocol(&self) -> RebalanceProtocol { RebalanceProtocol::Eager }
+/// #     fn assign(&self, round: &Round<'_>) -> Result<Plan, AssignorError> { Ok(Plan::new(round)) }
+/// # }
+/// use kafka_sticky_rdkafka_adapter::Assignors;
 /// use rdkafka::ClientConfig;
-/// use rdkafka::consumer::BaseConsumer;
+/// use rdkafka::consumer::{BaseConsumer, DefaultConsumerContext};
 ///
-/// let mut consumer: BaseConsumer = ClientConfig::new().set("group.id", "billing").create()?;
-/// install(&mut consumer, "sticky")?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let mut config = ClientConfig::new();
+/// config.set("group.id", "billing").set("partition.assignment.strategy", "by-lag, sticky");
+/// let assignors = Assignors::new().with(ByLag);
+/// let consumer: BaseConsumer = assignors.create_consumer(&config, DefaultConsumerContext)?;
+/// # Ok::<(), kafka_sticky_rdkafka_adapter::Error>(())
 /// ```
-pub fn install<C, T>(consumer: &mut T, strategies: &str) -> Result<(), Error>
-where
-    C: ConsumerContext,
-    T: AssignedConsumer<C>,
-{
-    let strategies = Strategies::parse(strategies)?;
-    install_strategies(consumer, &strategies)
+#[derive(Clone)]
+pub struct Assignors {
+    known: Vec<Arc<dyn Assignor>>,
 }
 
-fn install_strategies<C, T>(consumer: &mut T, strategies: &Strategies) -> Result<(), Error>
+impl Assignors {
+    /// This crate's two.
+    pub fn new() -> Self {
+        Self { known: vec![Arc::new(Sticky::new()), Arc::new(CooperativeSticky::new())] }
+    }
+
+    /// Adds one of yours. It stands in for another of the same name, be that librdkafka's.
+    pub fn with(mut self, assignor: impl Assignor) -> Self {
+        self.known.push(Arc::new(assignor));
+        self
+    }
+
+    /// Creates a consumer that offers what its configuration names. Each consumer has a membership of its own; the
+    /// assignors are shared.
+    ///
+    /// # Errors
+    ///
+    /// As [`CreateConsumer::create_consumer`].
+    pub fn create_consumer<C, T>(&self, config: &ClientConfig, context: C) -> Result<T, Error>
+    where
+        C: ConsumerContext,
+        T: FromClientConfigAndContext<C> + AssignedConsumer<C>,
+    {
+        if config.get(GROUP_PROTOCOL).is_some_and(|protocol| protocol.eq_ignore_ascii_case("consumer")) {
+            return Err(Error::GroupProtocol);
+        }
+        let strategies = Strategies::parse(config.get(STRATEGY).unwrap_or(Strategies::DEFAULT), &self.known)?;
+
+        let mut config = config.clone();
+        // librdkafka knows only its own names when the client is created. This one stands in until they are installed.
+        config.set(STRATEGY, "range");
+        let mut consumer: T = config.create_with_context(context)?;
+        install_strategies(&mut consumer, strategies)?;
+        Ok(consumer)
+    }
+
+    /// Gives a consumer that was created elsewhere its strategies, in place of those it was configured with: for
+    /// consumers whose creation is not in your hands. `strategies` is what `partition.assignment.strategy` would say.
+    ///
+    /// # Errors
+    ///
+    /// As [`CreateConsumer::create_consumer`], and [`Error::AlreadySubscribed`]. After an error the consumer must not be
+    /// subscribed: it may offer only some of its strategies.
+    ///
+    /// ```
+    /// use kafka_sticky_rdkafka_adapter::Assignors;
+    /// use rdkafka::ClientConfig;
+    /// use rdkafka::consumer::BaseConsumer;
+    ///
+    /// let mut consumer: BaseConsumer = ClientConfig::new().set("group.id", "billing").create()?;
+    /// Assignors::new().install(&mut consumer, "sticky")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn install<C, T>(&self, consumer: &mut T, strategies: &str) -> Result<(), Error>
+    where
+        C: ConsumerContext,
+        T: AssignedConsumer<C>,
+    {
+        install_strategies(consumer, Strategies::parse(strategies, &self.known)?)
+    }
+}
+
+impl Default for Assignors {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Assignors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.known.iter().map(|assignor| assignor.name())).finish()
+    }
+}
+
+fn install_strategies<C, T>(consumer: &mut T, strategies: Strategies) -> Result<(), Error>
 where
     C: ConsumerContext,
     T: AssignedConsumer<C>,
@@ -126,7 +190,7 @@ where
     if topics > 0 {
         return Err(Error::AlreadySubscribed { topics });
     }
-    ffi::install(consumer, strategies.iter().map(offer).collect()).map_err(|refused| match refused {
+    ffi::install(consumer, offers(strategies)).map_err(|refused| match refused {
         Refused::Version { built_for, linked } => Error::LibrdkafkaVersion { built_for, linked },
         Refused::Layout => Error::LibrdkafkaLayout,
         Refused::NoGroup => Error::NoGroup,
@@ -134,13 +198,17 @@ where
     })
 }
 
-fn offer(strategy: Strategy) -> Offer {
-    match strategy {
-        Strategy::Sticky => {
-            Offer::Ours { name: strategy.name(), cooperative: false, callbacks: Arc::new(Member::new()) }
-        }
-        Strategy::Range | Strategy::RoundRobin | Strategy::CooperativeSticky => Offer::Builtin(strategy.name()),
-    }
+fn offers(Strategies { offered, protocol }: Strategies) -> Vec<Offer> {
+    let shared = Arc::new(Shared::default());
+    let offer = |strategy| match strategy {
+        Strategy::Builtin(name) => Offer::Builtin(name),
+        Strategy::Ours { name, assignor } => Offer::Ours {
+            name,
+            cooperative: protocol == RebalanceProtocol::Cooperative,
+            callbacks: Arc::new(Member::new(assignor, protocol, Arc::clone(&shared))),
+        },
+    };
+    offered.into_iter().map(offer).collect()
 }
 
 /// The consumers that can be given strategies: rdkafka's own two.

@@ -2,8 +2,6 @@
 
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 
-use crate::strategy::RebalanceProtocol;
-
 /// Why a consumer could not be given its strategies.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -11,7 +9,7 @@ pub enum Error {
     /// `partition.assignment.strategy` names a strategy that neither this crate nor librdkafka has.
     #[error(
         "partition.assignment.strategy names \"{name}\", which is none of the strategies there are: {known}; \
-         correct the name or take it out"
+         correct the name, take it out, or add the assignor of that name"
     )]
     UnknownStrategy {
         /// The name as configured.
@@ -23,23 +21,6 @@ pub enum Error {
     /// `partition.assignment.strategy` names no strategy at all.
     #[error("partition.assignment.strategy names no strategy; set it to \"sticky\", or remove it for librdkafka's default")]
     NoStrategy,
-
-    /// `partition.assignment.strategy` names strategies that revoke everything before a rebalance together with ones
-    /// that do not.
-    #[error(
-        "partition.assignment.strategy mixes rebalance protocols: \"{first}\" is {first_protocol}, \"{other}\" is \
-         {other_protocol}; name strategies of one protocol only"
-    )]
-    MixedProtocols {
-        /// The first strategy named.
-        first: String,
-        /// Its rebalance protocol.
-        first_protocol: RebalanceProtocol,
-        /// The first one that differs.
-        other: String,
-        /// Its rebalance protocol.
-        other_protocol: RebalanceProtocol,
-    },
 
     /// `group.protocol` is `consumer`: the broker assigns then (KIP-848), and no client has a say.
     #[error(

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use std::any::Any;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
@@ -45,7 +45,7 @@ pub(crate) enum Offer {
     /// One of librdkafka's.
     Builtin(&'static CStr),
     /// One that is implemented here.
-    Ours { name: &'static CStr, cooperative: bool, callbacks: Arc<dyn Callbacks> },
+    Ours { name: CString, cooperative: bool, callbacks: Arc<dyn Callbacks> },
 }
 
 /// Why the offers could not be installed.
@@ -121,14 +121,14 @@ fn check(code: RDKafkaRespErr) -> Result<(), Refused> {
     Err(Refused::Code(code.into()))
 }
 
-/// The callbacks that were installed in a consumer under `name`, if they were installed here.
-pub(crate) fn installed<C>(consumer: &impl Consumer<C>, name: &CStr) -> Option<Arc<dyn Callbacks>>
+/// The callbacks of one of the strategies that were installed in a consumer here, if any were.
+pub(crate) fn installed<C>(consumer: &impl Consumer<C>) -> Option<Arc<dyn Callbacks>>
 where
     C: ConsumerContext,
 {
     // SAFETY: the client lives as long as the consumer that is borrowed here, and its list of strategies changes only
     // in `install`, under an exclusive borrow.
-    let plug = NonNull::new(unsafe { sys::ks_find_ours(consumer.client().native_ptr(), name.as_ptr()) })?;
+    let plug = NonNull::new(unsafe { sys::ks_find_ours(consumer.client().native_ptr()) })?;
     // SAFETY: what is found is the plug given to `ks_enable_ours`, which lives as long as the client.
     Some(Arc::clone(unsafe { &plug.cast::<Plug>().as_ref().callbacks }))
 }
@@ -137,7 +137,7 @@ where
 enum Offered {
     Builtin(&'static CStr),
     // Boxed, for an address that stays.
-    Ours { name: &'static CStr, cooperative: bool, plug: Box<Plug> },
+    Ours { name: CString, cooperative: bool, plug: Box<Plug> },
 }
 
 impl From<Offer> for Offered {
@@ -233,7 +233,7 @@ fn guarded<T>(callbacks: &Arc<dyn Callbacks>, name: &'static str, call: impl FnO
     None
 }
 
-fn message_of(payload: &(dyn Any + Send)) -> &str {
+pub(crate) fn message_of(payload: &(dyn Any + Send)) -> &str {
     if let Some(message) = payload.downcast_ref::<&'static str>() {
         return message;
     }
@@ -298,10 +298,13 @@ impl Round<'_> {
         unsafe { sys::ks_round_generation(self.raw) }
     }
 
-    pub(crate) fn members(&self) -> impl ExactSizeIterator<Item = RoundMember<'_>> {
+    pub(crate) fn member_count(&self) -> usize {
         // SAFETY: `raw` is valid during the callback.
-        let len = unsafe { sys::ks_round_member_cnt(self.raw) };
-        (0..len).map(|index| RoundMember { raw: self.raw, index, round: PhantomData })
+        unsafe { sys::ks_round_member_cnt(self.raw) }
+    }
+
+    pub(crate) fn members(&self) -> impl ExactSizeIterator<Item = RoundMember<'_>> {
+        (0..self.member_count()).map(|index| RoundMember { raw: self.raw, index, round: PhantomData })
     }
 
     pub(crate) fn topics(&self) -> impl ExactSizeIterator<Item = RoundTopic<'_>> {
@@ -316,8 +319,9 @@ impl Round<'_> {
     ///
     /// If there is no such member, topic or partition.
     pub(crate) fn give(&mut self, member: usize, topic: usize, partition: u32) {
-        assert!(member < self.members().len(), "no member {member}");
-        let partitions = self.topics().nth(topic).map_or(0, RoundTopic::partitions);
+        assert!(member < self.member_count(), "no member {member}");
+        assert!(topic < self.topics().len(), "no topic {topic}");
+        let partitions = RoundTopic { raw: self.raw, index: topic, round: PhantomData }.partitions();
         assert!(partition < partitions, "no partition {partition} of topic {topic}");
         // SAFETY: `raw` is valid during the callback, and all three exist; a count of partitions fits an i32.
         unsafe { sys::ks_member_give(self.raw, member, topic, partition as i32) }
@@ -329,7 +333,7 @@ impl Round<'_> {
     ///
     /// If there is no such member, or at more than 2 GiB.
     pub(crate) fn tell(&mut self, member: usize, user_data: Option<&[u8]>) {
-        assert!(member < self.members().len(), "no member {member}");
+        assert!(member < self.member_count(), "no member {member}");
         let (data, len) = user_data.map_or((ptr::null(), 0), |data| (data.as_ptr(), data.len()));
         assert!(i32::try_from(len).is_ok(), "{len} bytes of user data");
         // SAFETY: `raw` is valid during the callback; the member exists; the bytes are copied, their length fits an i32.

@@ -58,20 +58,30 @@
 //! tests and examples.
 #![deny(unsafe_code)]
 
-pub use create::{AssignedConsumer, CreateConsumer, install};
+pub use assignor::{Assignor, AssignorError, Joining};
+pub use create::{AssignedConsumer, Assignors, CreateConsumer};
 pub use error::Error;
-pub use kafka_sticky_core::{Proven, Report};
-pub use membership::{Assigned, Membership};
+pub use events::{Event, Events};
+pub use kafka_sticky_core::{Group, GroupError, Proven, Report};
+pub use membership::{Assigned, Led, Membership};
+pub use plan::{Plan, PlanError};
+pub use round::{Listing, Round, RoundMember, RoundTopic};
+pub use sticky::{CooperativeSticky, Sticky};
 pub use strategy::RebalanceProtocol;
 
 #[cfg(feature = "mocking")]
 pub mod mocking;
 
-mod assign;
+mod assignor;
 mod create;
+mod decoded;
 mod error;
+mod events;
 mod ffi;
 mod member;
 mod membership;
+mod memory;
+mod plan;
+mod round;
+mod sticky;
 mod strategy;
-mod wire;

@@ -1,41 +1,49 @@
 //! This consumer as a member of its group: what it says when it joins, and what it remembers.
 
 use std::collections::BTreeMap;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use kafka_sticky_core::Report;
+use kafka_sticky_protocol::SubscriptionWriter;
 
-use crate::assign;
-use crate::ffi::{Callbacks, Join, Partitions, Round, Share};
-use crate::membership::Assigned;
-use crate::wire;
+use crate::assignor::{Assignor, AssignorError, Joining};
+use crate::decoded::{self, Decoded};
+use crate::events::{Event, EventLog, Events};
+use crate::ffi::{self, Callbacks, Join, Partitions, Share};
+use crate::membership::{Assigned, Led};
+use crate::memory::Memory;
+use crate::plan::Plan;
+use crate::round::Round;
+use crate::strategy::RebalanceProtocol;
 
-/// A member that offers `sticky`.
-#[derive(Debug, Default)]
+/// A member as it offers one of its strategies.
 pub(crate) struct Member {
+    /// The assignor's, as the group knows it.
+    name: String,
+    assignor: Arc<dyn Assignor>,
+    /// The protocol that the assignor is registered with.
+    protocol: RebalanceProtocol,
     shared: Arc<Shared>,
 }
 
-/// What librdkafka's main thread writes and the application reads.
+/// What is the same for all strategies of a member. librdkafka's main thread writes, the application reads.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     state: Mutex<State>,
+    events: Arc<EventLog>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// As of the last JoinGroup.
     subscription: Vec<String>,
-    /// The last plan that this member computed as the leader, and for which generation.
-    led: Option<(i32, Report)>,
     assigned: Option<Arc<Assigned>>,
-}
-
-impl Member {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
+    /// The last plan that this member made as the leader, and for which generation.
+    led: Option<(i32, Led)>,
+    memory: Memory,
 }
 
 impl Shared {
@@ -43,9 +51,58 @@ impl Shared {
         self.lock().assigned.clone()
     }
 
+    pub(crate) fn events(&self) -> Events {
+        self.events.from_now()
+    }
+
     /// Each change is a single assignment, so the state is whole even after a panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Member {
+    /// librdkafka's own version of the subscription, and Java's.
+    const SUBSCRIPTION_VERSION: i16 = 3;
+    /// librdkafka's leader drops a member that names more.
+    const MOST_TOPICS: usize = 10_000;
+
+    pub(crate) fn new(assignor: Arc<dyn Assignor>, protocol: RebalanceProtocol, shared: Arc<Shared>) -> Self {
+        Self { name: assignor.name().to_owned(), assignor, protocol, shared }
+    }
+
+    /// Calls one of the assignor's methods; where that errs or panics, an event says so.
+    fn ask<T>(&self, method: &'static str, call: impl FnOnce() -> Result<T, AssignorError>) -> Option<T> {
+        let reason = match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(Ok(answer)) => return Some(answer),
+            Ok(Err(error)) => error.to_string(),
+            Err(payload) => {
+                let reason = format!("it panicked: {}", ffi::message_of(&*payload));
+                // Dropping it may panic again.
+                mem::forget(payload);
+                reason
+            }
+        };
+        self.failed(method, reason);
+        None
+    }
+
+    fn failed(&self, method: &'static str, reason: String) {
+        self.shared.events.add(Event::AssignorFailed { assignor: self.name.clone(), method, reason });
+    }
+
+    fn plan(&self, round: &Round<'_>) -> Result<Plan, AssignorError> {
+        let planned = self.ask("assign", || {
+            let plan = self.assignor.assign(round)?;
+            plan.check(round)?;
+            Ok(plan)
+        });
+        let mut plan = match planned {
+            Some(plan) => plan,
+            None => Plan::from_core(round, &round.group()?.assign()),
+        };
+        plan.withhold(round);
+        Ok(plan)
     }
 }
 
@@ -55,64 +112,101 @@ impl Callbacks for Member {
     }
 
     fn join(&self, join: Join<'_>) -> Option<Vec<u8>> {
-        let mut subscription: Vec<String> =
+        let mut topics: Vec<String> =
             join.topics().filter_map(|topic| Some(str::from_utf8(topic).ok()?.to_owned())).collect();
-        subscription.sort_unstable();
-        let claims = self.shared.assigned();
-        let message = wire::subscription(&subscription, join.rack(), claims.as_deref());
-        self.shared.lock().subscription = subscription;
-        match message {
-            Ok(message) => Some(message),
-            Err(error) => {
-                tracing::error!(%error, "joining without claims: the subscription could not be written");
-                None
-            }
+        topics.sort_unstable();
+        if topics.len() > Self::MOST_TOPICS {
+            self.shared.events.add(Event::TooManyTopics { topics: topics.len() });
         }
+        let last = self.shared.assigned();
+        let owned = match self.protocol {
+            RebalanceProtocol::Eager => Vec::new(),
+            RebalanceProtocol::Cooperative => by_topic(join.owned()),
+        };
+        let joining = Joining { topics: &topics, protocol: self.protocol, owned: &owned, last: last.as_deref() };
+        let user_data = self.ask("user_data", || self.assignor.user_data(&joining)).flatten();
+        let rack = join.rack().and_then(|rack| str::from_utf8(rack).ok()).filter(|rack| !rack.is_empty());
+        let message = SubscriptionWriter::new(topics.iter().map(String::as_str))
+            .user_data(user_data.as_deref())
+            .owned_partitions(owned.iter().map(|(topic, partitions)| (topic.as_str(), partitions)))
+            .generation_id(last.map(|last| last.generation))
+            .rack_id(rack)
+            .write(Self::SUBSCRIPTION_VERSION);
+        self.shared.lock().subscription = topics;
+        message.inspect_err(|error| self.failed("user_data", error.to_string())).ok()
     }
 
-    fn assign(&self, round: &mut Round<'_>) -> Result<(), String> {
-        let report = assign::sticky(round).map_err(|error| error.to_string())?;
-        self.shared.lock().led = Some((round.generation(), report));
+    fn assign(&self, raw: &mut ffi::Round<'_>) -> Result<(), String> {
+        let started = Instant::now();
+        let (events, generation) = (&self.shared.events, raw.generation());
+        // Taken out, so that the application need not wait for the assignment to be computed.
+        let memory = mem::take(&mut self.shared.lock().memory);
+        let planned = decoded::with_round(raw, &self.name, &memory, |decoded| {
+            let Decoded { round, unreadable } = decoded;
+            for (member_id, error) in unreadable {
+                let (member_id, reason) = (member_id.to_owned(), error.to_string());
+                events.add(Event::UserDataUnreadable { member_id, reason });
+            }
+            let remembered = round.members.iter().filter(|member| member.remembered);
+            let remembered: Vec<String> = remembered.map(|member| member.id.to_owned()).collect();
+            let plan = self.plan(&round)?;
+            let memory = Memory::of(&round, &plan);
+            Ok::<_, AssignorError>((plan, memory, remembered))
+        });
+        let (plan, memory, remembered) =
+            planned.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        for member in 0..raw.member_count() {
+            for (topic, partition) in plan.given(member) {
+                raw.give(member, topic, partition);
+            }
+            raw.tell(member, plan.told(member));
+        }
+        let led = Led { report: plan.report, remembered: remembered.len(), took: started.elapsed() };
+        let mut state = self.shared.lock();
+        (state.memory, state.led) = (memory, Some((generation, led)));
+        drop(state);
+        if !remembered.is_empty() {
+            events.add(Event::Remembered { member_ids: remembered });
+        }
         Ok(())
     }
 
     fn assigned(&self, share: Share<'_>) {
         let mut state = self.shared.lock();
         let generation = share.generation();
-        let led = state.led.take().filter(|(of, _)| *of == generation).map(|(_, report)| report);
-        let assigned = Assigned {
+        let led = state.led.take().filter(|(of, _)| *of == generation).map(|(_, led)| led);
+        let assigned = Arc::new(Assigned {
             generation,
+            strategy: self.name.clone(),
             member_id: String::from_utf8_lossy(share.member_id()).into_owned(),
             subscription: state.subscription.clone(),
             partitions: by_topic(share.partitions()),
             led,
-        };
-        tracing::info!(
-            generation,
-            member_id = assigned.member_id,
-            leader = assigned.led.is_some(),
-            load = assigned.load(),
-            "assigned"
-        );
-        state.assigned = Some(Arc::new(assigned));
+        });
+        state.assigned = Some(Arc::clone(&assigned));
+        drop(state);
+        self.shared.events.add(Event::Assigned(Arc::clone(&assigned)));
+        self.ask("assigned", || {
+            self.assignor.assigned(&assigned);
+            Ok(())
+        });
     }
 
     fn panicked(&self, callback: &'static str, message: &str) {
-        tracing::error!(callback, message, "an assignor's callback panicked");
+        self.failed(callback, format!("it panicked: {message}"));
     }
 }
 
+/// Topic by topic, both sorted.
 fn by_topic(partitions: Partitions<'_>) -> Vec<(String, Vec<i32>)> {
     let mut topics: BTreeMap<&str, Vec<i32>> = BTreeMap::new();
     for (topic, partition) in partitions.iter() {
         let Ok(topic) = str::from_utf8(topic) else { continue };
         topics.entry(topic).or_default().push(partition);
     }
-    topics
-        .into_iter()
-        .map(|(topic, mut partitions)| {
-            partitions.sort_unstable();
-            (topic.to_owned(), partitions)
-        })
-        .collect()
+    let sorted = |(topic, mut partitions): (&str, Vec<i32>)| {
+        partitions.sort_unstable();
+        (topic.to_owned(), partitions)
+    };
+    topics.into_iter().map(sorted).collect()
 }

@@ -1,13 +1,14 @@
 //! What a consumer can see of its place in the group.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kafka_sticky_core::Report;
 use rdkafka::consumer::{Consumer, ConsumerContext};
 
+use crate::events::Events;
 use crate::ffi;
 use crate::member::Shared;
-use crate::strategy::Strategy;
 
 /// A consumer's place in its group, as librdkafka told the assignor; it is always ahead of the rebalance callbacks.
 ///
@@ -19,16 +20,20 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// The membership of a consumer that offers a strategy of this crate's; `None` of any other.
+    /// The membership of a consumer that offers a strategy of this crate's, or one of yours; `None` of any other.
     pub fn of<C: ConsumerContext>(consumer: &impl Consumer<C>) -> Option<Self> {
-        let shared = ffi::installed(consumer, Strategy::Sticky.name())?.shared();
-        Some(Self { shared })
+        Some(Self { shared: ffi::installed(consumer)?.shared() })
     }
 
     /// The last assignment that this member was given; `None` before the first. It stays through revocation and loss:
     /// it is what the member will claim when it joins again.
     pub fn assigned(&self) -> Option<Arc<Assigned>> {
         self.shared.assigned()
+    }
+
+    /// What happens to this member from now on.
+    pub fn events(&self) -> Events {
+        self.shared.events()
     }
 }
 
@@ -38,14 +43,16 @@ impl Membership {
 pub struct Assigned {
     /// The generation of the group.
     pub generation: i32,
+    /// The strategy that the group uses.
+    pub strategy: String,
     /// The member id that the broker gave.
     pub member_id: String,
     /// The topics that this member named when it joined this generation, patterns expanded, sorted.
     pub subscription: Vec<String>,
     /// Topic by topic, the partitions given, both sorted. No topic is without partitions.
     pub partitions: Vec<(String, Vec<i32>)>,
-    /// What the assignment of the whole group came to, if this member led the group.
-    pub led: Option<Report>,
+    /// How the group was assigned, if this member led it.
+    pub led: Option<Led>,
 }
 
 impl Assigned {
@@ -53,4 +60,17 @@ impl Assigned {
     pub fn load(&self) -> usize {
         self.partitions.iter().map(|(_, partitions)| partitions.len()).sum()
     }
+}
+
+/// How a leader assigned its group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Led {
+    /// What the assignment came to, where `kafka-sticky-core` made it.
+    pub report: Option<Report>,
+    /// How many members' claims were this leader's own memory.
+    pub remembered: usize,
+    /// How long it took on librdkafka's main thread, reading what the members sent included; what librdkafka does before,
+    /// matching members and topics, is not.
+    pub took: Duration,
 }

@@ -1,8 +1,10 @@
 //! `partition.assignment.strategy`: which strategies a consumer offers to its group.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fmt;
+use std::sync::Arc;
 
+use crate::assignor::Assignor;
 use crate::error::Error;
 
 /// Whether members give up everything before a rebalance (KIP-429).
@@ -24,116 +26,118 @@ impl fmt::Display for RebalanceProtocol {
     }
 }
 
-/// A strategy by its name in `partition.assignment.strategy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// librdkafka's strategies that nothing of ours stands in for; both are eager.
+const BUILTIN: [&CStr; 2] = [c"range", c"roundrobin"];
+
+/// A strategy that a consumer offers.
+#[derive(Clone)]
 pub(crate) enum Strategy {
-    /// Ours.
-    Sticky,
-    /// librdkafka's.
-    Range,
-    /// librdkafka's.
-    RoundRobin,
-    /// librdkafka's.
-    CooperativeSticky,
+    Builtin(&'static CStr),
+    Ours { name: CString, assignor: Arc<dyn Assignor> },
 }
 
 impl Strategy {
-    const ALL: [Self; 4] = [Self::Sticky, Self::Range, Self::RoundRobin, Self::CooperativeSticky];
-
-    pub(crate) const fn name(self) -> &'static CStr {
+    fn name(&self) -> &CStr {
         match self {
-            Self::Sticky => c"sticky",
-            Self::Range => c"range",
-            Self::RoundRobin => c"roundrobin",
-            Self::CooperativeSticky => c"cooperative-sticky",
+            Self::Builtin(name) => name,
+            Self::Ours { name, .. } => name,
         }
     }
 
-    fn protocol(self) -> RebalanceProtocol {
+    fn protocol(&self) -> RebalanceProtocol {
         match self {
-            Self::Sticky | Self::Range | Self::RoundRobin => RebalanceProtocol::Eager,
-            Self::CooperativeSticky => RebalanceProtocol::Cooperative,
+            Self::Builtin(_) => RebalanceProtocol::Eager,
+            Self::Ours { assignor, .. } => assignor.rebalance_protocol(),
         }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|strategy| strategy.name().to_bytes() == name.as_bytes())
-    }
-
-    fn display_name(self) -> String {
-        self.name().to_string_lossy().into_owned()
     }
 }
 
-/// The strategies of one consumer, in order of preference: at least one, none twice, all of one rebalance protocol.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Strategies(Vec<Strategy>);
+/// The strategies of one consumer, in order of preference: at least one, and none twice.
+pub(crate) struct Strategies {
+    pub(crate) offered: Vec<Strategy>,
+    /// With which protocol all of them are registered: one eager strategy makes the others eager too, whichever the group
+    /// picks, as in Java (KIP-429). That is what lets a running group move from the one to the other, member by member.
+    pub(crate) protocol: RebalanceProtocol,
+}
 
 impl Strategies {
     /// librdkafka's default for `partition.assignment.strategy`.
     pub(crate) const DEFAULT: &'static str = "range,roundrobin";
 
-    /// Reads the value of `partition.assignment.strategy`: names separated by commas, a repeated one counting once.
-    pub(crate) fn parse(configured: &str) -> Result<Self, Error> {
-        let mut strategies = Vec::new();
+    /// Reads the value of `partition.assignment.strategy`: names separated by commas, a repeated one counting once. A
+    /// name is one of `assignors`, else one of librdkafka's.
+    pub(crate) fn parse(configured: &str, assignors: &[Arc<dyn Assignor>]) -> Result<Self, Error> {
+        let mut offered: Vec<Strategy> = Vec::new();
         for name in configured.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let Some(strategy) = Strategy::named(name) else {
-                let known = Strategy::ALL.map(Strategy::display_name).join(", ");
-                return Err(Error::UnknownStrategy { name: name.to_owned(), known });
-            };
-            if !strategies.contains(&strategy) {
-                strategies.push(strategy);
+            let strategy = Self::named(name, assignors)?;
+            if offered.iter().all(|other| other.name() != strategy.name()) {
+                offered.push(strategy);
             }
         }
-        let Some(&first) = strategies.first() else { return Err(Error::NoStrategy) };
-        if let Some(other) = strategies.iter().find(|other| other.protocol() != first.protocol()) {
-            return Err(Error::MixedProtocols {
-                first: first.display_name(),
-                first_protocol: first.protocol(),
-                other: other.display_name(),
-                other_protocol: other.protocol(),
-            });
+        if offered.is_empty() {
+            return Err(Error::NoStrategy);
         }
-        Ok(Self(strategies))
+        let eager = offered.iter().any(|strategy| strategy.protocol() == RebalanceProtocol::Eager);
+        let protocol = if eager { RebalanceProtocol::Eager } else { RebalanceProtocol::Cooperative };
+        Ok(Self { offered, protocol })
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Strategy> + '_ {
-        self.0.iter().copied()
+    fn named(name: &str, assignors: &[Arc<dyn Assignor>]) -> Result<Strategy, Error> {
+        let unknown = || {
+            let ours = assignors.iter().map(|assignor| assignor.name().to_owned());
+            let builtin = BUILTIN.iter().map(|name| name.to_string_lossy().into_owned());
+            let known: Vec<String> = ours.chain(builtin).collect();
+            Error::UnknownStrategy { name: name.to_owned(), known: known.join(", ") }
+        };
+        // The one added last stands in for others of its name.
+        if let Some(assignor) = assignors.iter().rev().find(|assignor| assignor.name() == name) {
+            let name = CString::new(name).map_err(|_| unknown())?;
+            return Ok(Strategy::Ours { name, assignor: Arc::clone(assignor) });
+        }
+        let builtin = BUILTIN.into_iter().find(|builtin| builtin.to_bytes() == name.as_bytes());
+        builtin.map(Strategy::Builtin).ok_or_else(unknown)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sticky::{CooperativeSticky, Sticky};
+
+    fn parse(configured: &str) -> Result<(Vec<String>, RebalanceProtocol), Error> {
+        let strategies = Strategies::parse(configured, &[Arc::new(Sticky::new()), Arc::new(CooperativeSticky::new())])?;
+        let names = strategies.offered.iter().map(|strategy| strategy.name().to_string_lossy().into_owned());
+        Ok((names.collect(), strategies.protocol))
+    }
 
     #[test]
     fn keeps_the_order_of_preference_and_drops_repeats_and_blanks() {
-        let strategies = Strategies::parse(" sticky , range,,sticky ").unwrap();
-        assert_eq!(strategies.0, [Strategy::Sticky, Strategy::Range]);
+        let (names, protocol) = parse(" sticky , range,,sticky ").unwrap();
+        assert_eq!((&names[..], protocol), (&["sticky".to_owned(), "range".to_owned()][..], RebalanceProtocol::Eager));
+    }
+
+    #[test]
+    fn is_cooperative_only_where_every_strategy_is() {
+        assert_eq!(parse("cooperative-sticky").unwrap().1, RebalanceProtocol::Cooperative);
+        for list in ["cooperative-sticky,range", "sticky,cooperative-sticky", "roundrobin,cooperative-sticky"] {
+            assert_eq!(parse(list).unwrap().1, RebalanceProtocol::Eager, "{list}");
+        }
     }
 
     #[test]
     fn refuses_an_unknown_name_and_says_which_would_do() {
-        let error = Strategies::parse("range,stikcy").unwrap_err();
+        let error = parse("range,stikcy").unwrap_err();
         assert!(matches!(&error, Error::UnknownStrategy { name, .. } if name == "stikcy"), "{error:?}");
-        assert!(error.to_string().contains("sticky, range, roundrobin, cooperative-sticky"), "{error}");
-    }
-
-    #[test]
-    fn refuses_strategies_of_different_rebalance_protocols_together() {
-        let error = Strategies::parse("sticky,cooperative-sticky").unwrap_err();
-        assert!(matches!(error, Error::MixedProtocols { .. }), "{error:?}");
-        assert!(error.to_string().contains("\"sticky\" is eager, \"cooperative-sticky\" is cooperative"), "{error}");
+        assert!(error.to_string().contains("sticky, cooperative-sticky, range, roundrobin"), "{error}");
     }
 
     #[test]
     fn refuses_to_offer_nothing() {
-        assert!(matches!(Strategies::parse(" , "), Err(Error::NoStrategy)));
+        assert!(matches!(parse(" , "), Err(Error::NoStrategy)));
     }
 
     #[test]
     fn knows_the_default_of_librdkafka() {
-        let strategies = Strategies::parse(Strategies::DEFAULT).unwrap();
-        assert_eq!(strategies.0, [Strategy::Range, Strategy::RoundRobin]);
+        assert_eq!(parse(Strategies::DEFAULT).unwrap().0, ["range", "roundrobin"]);
     }
 }

@@ -1,6 +1,6 @@
 //! From a configuration to a consumer, or to an error that says what to do.
 
-use kafka_sticky_rdkafka_adapter::{CreateConsumer, Error, Membership, RebalanceProtocol, install};
+use kafka_sticky_rdkafka_adapter::{Assignors, CreateConsumer, Error, Membership};
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer, DefaultConsumerContext, StreamConsumer};
 
@@ -31,7 +31,7 @@ async fn gives_a_stream_consumer() {
 
 #[test]
 fn passes_strategies_of_librdkafka_through() {
-    for strategies in ["range", "roundrobin,range", "cooperative-sticky"] {
+    for strategies in ["range", "roundrobin,range"] {
         let consumer: BaseConsumer = config(strategies).create_consumer().unwrap();
         assert!(Membership::of(&consumer).is_none(), "{strategies}");
     }
@@ -59,16 +59,10 @@ fn refuses_a_strategy_that_there_is_not() {
 }
 
 #[test]
-fn refuses_strategies_of_different_rebalance_protocols() {
-    let error = refused(&config("cooperative-sticky,sticky"));
-    assert!(
-        matches!(
-            &error,
-            Error::MixedProtocols { first, first_protocol: RebalanceProtocol::Cooperative, other, other_protocol: RebalanceProtocol::Eager }
-                if first == "cooperative-sticky" && other == "sticky"
-        ),
-        "{error:?}"
-    );
+fn takes_strategies_of_both_rebalance_protocols_which_librdkafka_refuses() {
+    let consumer: BaseConsumer = config("cooperative-sticky,sticky,range").create_consumer().unwrap();
+    assert!(Membership::of(&consumer).is_some());
+    assert!(config("cooperative-sticky,range").create::<BaseConsumer>().is_err());
 }
 
 #[test]
@@ -88,7 +82,7 @@ fn passes_on_what_librdkafka_refuses() {
 fn refuses_a_consumer_that_has_subscribed() {
     let mut consumer: BaseConsumer = config("range").create().unwrap();
     consumer.subscribe(&["orders", "payments"]).unwrap();
-    let error = install(&mut consumer, "sticky").unwrap_err();
+    let error = Assignors::new().install(&mut consumer, "sticky").unwrap_err();
     assert!(matches!(error, Error::AlreadySubscribed { topics: 2 }), "{error:?}");
 }
 
@@ -96,6 +90,6 @@ fn refuses_a_consumer_that_has_subscribed() {
 fn installs_in_a_consumer_made_elsewhere() {
     let mut consumer: BaseConsumer<DefaultConsumerContext> =
         config("roundrobin").create_with_context(DefaultConsumerContext).unwrap();
-    install(&mut consumer, "sticky").unwrap();
+    Assignors::new().install(&mut consumer, "sticky").unwrap();
     assert!(Membership::of(&consumer).is_some());
 }

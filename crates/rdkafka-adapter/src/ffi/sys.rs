@@ -67,7 +67,7 @@ unsafe extern "C" {
         callbacks: *const Callbacks,
         opaque: *mut c_void,
     ) -> RDKafkaRespErr;
-    pub(super) fn ks_find_ours(rk: *mut RDKafka, name: *const c_char) -> *mut c_void;
+    pub(super) fn ks_find_ours(rk: *mut RDKafka) -> *mut c_void;
 
     pub(super) fn ks_list_len(list: *const List) -> usize;
     pub(super) fn ks_list_topic(list: *const List, i: usize) -> Slice;

@@ -1,0 +1,119 @@
+//! What a leader remembers of the generation it led last.
+
+use std::collections::HashMap;
+
+use crate::plan::Plan;
+use crate::round::{Listing, Round};
+
+/// Topic by topic, partition numbers.
+type Share = Vec<(String, Vec<i32>)>;
+
+/// What each member was given, for members that cannot say it themselves: franz-go's forget when they revoke, a static
+/// member forgets when it restarts, user data may be unreadable.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    generation: i32,
+    shares: Vec<Share>,
+    by_member_id: HashMap<String, usize>,
+    by_instance_id: HashMap<String, usize>,
+}
+
+impl Memory {
+    /// What this plan gives in this round.
+    pub(crate) fn of(round: &Round<'_>, plan: &Plan) -> Self {
+        let mut memory = Self { generation: round.generation, ..Self::default() };
+        for (index, member) in round.members.iter().enumerate() {
+            let mut share = Share::new();
+            for (topic, partition) in plan.given(index) {
+                let name = round.topics[topic].name;
+                if share.last().is_none_or(|(last, _)| last != name) {
+                    share.push((name.to_owned(), Vec::new()));
+                }
+                if let Some((_, partitions)) = share.last_mut() {
+                    partitions.extend(i32::try_from(partition));
+                }
+            }
+            memory.shares.push(share);
+            memory.by_member_id.insert(member.id.to_owned(), index);
+            if let Some(instance_id) = member.instance_id {
+                memory.by_instance_id.insert(instance_id.to_owned(), index);
+            }
+        }
+        memory
+    }
+
+    /// Puts what is remembered where a member claims nothing itself.
+    ///
+    /// Only of the generation just before the one being formed: if another led in between, members may have been given
+    /// other things since.
+    pub(crate) fn recall<'r>(&'r self, round: &mut Round<'r>) {
+        if self.generation.checked_add(1) != Some(round.generation) {
+            return;
+        }
+        for member in &mut round.members {
+            if member.claims.iter().any(|listing| !listing.partitions.is_empty()) {
+                continue;
+            }
+            let by_instance_id = member.instance_id.and_then(|id| self.by_instance_id.get(id));
+            let Some(&index) = self.by_member_id.get(member.id).or(by_instance_id) else { continue };
+            let share = self.shares[index].iter();
+            member.claims = share
+                .map(|(topic, partitions)| Listing::new(topic, partitions.clone(), Some(self.generation)))
+                .collect();
+            member.remembered = !member.claims.is_empty();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::round::{RoundMember, RoundTopic};
+
+    /// What a leader remembers of generation 5, in which `a` was given t-0 and t-1, and the static member `b` t-2.
+    fn memory() -> Memory {
+        let mut b = RoundMember::new("b").subscribe(["t"]);
+        b.instance_id = Some("static-b");
+        let round = Round::new(5, [RoundTopic::new("t", 3)], [RoundMember::new("a").subscribe(["t"]), b]);
+        let mut plan = Plan::new(&round);
+        plan.give(0, 0, 0);
+        plan.give(0, 0, 1);
+        plan.give(1, 0, 2);
+        Memory::of(&round, &plan)
+    }
+
+    fn recalled(memory: &Memory, generation: i32, member: RoundMember<'_>) -> Vec<(String, Vec<i32>, Option<i32>)> {
+        let mut round = Round::new(generation, [], [member]);
+        memory.recall(&mut round);
+        let claims = round.members[0].claims.iter();
+        claims.map(|claim| (claim.topic.to_owned(), claim.partitions.clone(), claim.generation)).collect()
+    }
+
+    #[test]
+    fn speaks_for_a_member_that_claims_nothing() {
+        assert_eq!(recalled(&memory(), 6, RoundMember::new("a")), [("t".into(), vec![0, 1], Some(5))]);
+    }
+
+    #[test]
+    fn speaks_for_a_static_member_under_another_member_id() {
+        let mut member = RoundMember::new("b, restarted");
+        member.instance_id = Some("static-b");
+        assert_eq!(recalled(&memory(), 6, member), [("t".into(), vec![2], Some(5))]);
+    }
+
+    #[test]
+    fn is_silent_where_the_member_speaks_itself() {
+        let claims = recalled(&memory(), 6, RoundMember::new("a").claim("t", [2], 4));
+        assert_eq!(claims, [("t".into(), vec![2], Some(4))]);
+    }
+
+    #[test]
+    fn is_silent_about_strangers() {
+        assert_eq!(recalled(&memory(), 6, RoundMember::new("c")), []);
+    }
+
+    #[test]
+    fn is_silent_once_somebody_else_has_led() {
+        assert_eq!(recalled(&memory(), 7, RoundMember::new("a")), []);
+    }
+}
