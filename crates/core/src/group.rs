@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{
     assignment::Assignment,
-    dense::{self, PartitionId, RackId, TopicId},
+    dense::{self, PartitionId, RackId, SubscriptionId, TopicId},
     report::Options,
 };
 
@@ -229,7 +229,7 @@ impl<'a> Group<'a> {
         for topic in &topics {
             interner.topic(topic)?;
         }
-        members.iter().for_each(|member| interner.member(member));
+        interner.members(&members);
         Ok(Self {
             topics: topics.iter().map(|topic| topic.name).collect(),
             members: members.iter().map(|member| member.identity).collect(),
@@ -300,10 +300,9 @@ impl<'a> Listings<'a> {
 /// Turns names into dense ids.
 struct Interner<'a> {
     builder: dense::GroupBuilder,
+    names: Vec<&'a str>,
     topics: HashMap<&'a str, TopicId>,
     racks: HashMap<&'a str, RackId>,
-    /// The topic ids of the member at hand.
-    subscription: Vec<TopicId>,
 }
 
 impl<'a> Interner<'a> {
@@ -311,17 +310,18 @@ impl<'a> Interner<'a> {
         let mut builder = dense::GroupBuilder::new();
         builder.forming(generation);
         let of_replicas = topics.iter().flat_map(|topic| &topic.racks).flatten().flatten().copied();
-        let mut racks: Vec<&str> =
+        let racks: HashSet<&str> =
             of_replicas.chain(members.iter().filter_map(|member| member.rack)).collect();
+        let mut racks: Vec<&str> = racks.into_iter().collect();
         racks.sort_unstable();
-        racks.dedup();
         let racks = racks.into_iter().zip((0..).map(RackId)).collect();
-        Self { builder, topics: HashMap::new(), racks, subscription: Vec::new() }
+        let names: Vec<&str> = topics.iter().map(|topic| topic.name).collect();
+        let topics = names.iter().copied().zip((0..).map(TopicId)).collect();
+        Self { builder, names, topics, racks }
     }
 
     fn topic(&mut self, topic: &Topic<'a>) -> Result<(), GroupError> {
         let id = self.builder.topic(topic.partitions);
-        self.topics.insert(topic.name, id);
         let Some(racks) = &topic.racks else { return Ok(()) };
         if racks.len() != topic.partitions as usize {
             return Err(GroupError::RackCount {
@@ -334,33 +334,62 @@ impl<'a> Interner<'a> {
         Ok(())
     }
 
-    fn member(&mut self, member: &Member<'a>) {
-        let known = member.subscription.iter().filter_map(|topic| self.topics.get(topic));
-        self.subscription.clear();
-        self.subscription.extend(known);
-        let subscription = self.builder.subscription(self.subscription.iter().copied());
+    /// Members mostly subscribe to the same topics in the same order: names are only looked up where
+    /// they differ from those of the member before.
+    fn members(&mut self, members: &[Member<'a>]) {
+        let mut last: Option<(&[&str], SubscriptionId)> = None;
+        for member in members {
+            let known = last.filter(|(topics, _)| *topics == member.subscription);
+            let subscription = known.map_or_else(|| self.subscription(&member.subscription), |(_, id)| id);
+            last = Some((&member.subscription, subscription));
+            self.member(member, subscription);
+        }
+    }
+
+    fn subscription(&mut self, topics: &[&str]) -> SubscriptionId {
+        let Self { builder, names, topics: ids, .. } = self;
+        let mut cursor = 0;
+        builder.subscription(topics.iter().filter_map(|topic| find(names, ids, topic, &mut cursor)))
+    }
+
+    fn member(&mut self, member: &Member<'a>, subscription: SubscriptionId) {
         let id = self.builder.member(subscription);
         if let Some(rack) = member.rack {
             self.builder.member_rack(id, self.racks[rack]);
         }
-        for (head, partitions) in member.claims.iter() {
-            let Some(partitions) = self.existing(head.topic, partitions) else { continue };
-            self.builder.claim(id, head.generation.unwrap_or(-1), partitions);
+        let Self { builder, names, topics, .. } = self;
+        let mut cursor = 0;
+        for (head, numbers) in member.claims.iter() {
+            let Some(topic) = find(names, topics, head.topic, &mut cursor) else { continue };
+            let partitions = existing(builder, topic, numbers);
+            builder.claim(id, head.generation.unwrap_or(-1), partitions);
         }
-        for (head, partitions) in member.holds.iter() {
-            let Some(partitions) = self.existing(head.topic, partitions) else { continue };
-            self.builder.hold(id, head.generation.unwrap_or(-1), partitions);
+        cursor = 0;
+        for (head, numbers) in member.holds.iter() {
+            let Some(topic) = find(names, topics, head.topic, &mut cursor) else { continue };
+            let partitions = existing(builder, topic, numbers);
+            builder.hold(id, head.generation.unwrap_or(-1), partitions);
         }
     }
+}
 
-    fn existing<'p>(
-        &self,
-        topic: &str,
-        numbers: &'p [i32],
-    ) -> Option<impl Iterator<Item = PartitionId> + use<'p>> {
-        let partitions = self.builder.partitions_of(*self.topics.get(topic)?);
-        Some(numbers.iter().filter_map(move |&number| partitions.nth_partition(u32::try_from(number).ok()?)))
-    }
+/// The id of a topic, looked for first where the last search ended: lists are often sorted.
+fn find(names: &[&str], ids: &HashMap<&str, TopicId>, topic: &str, cursor: &mut usize) -> Option<TopicId> {
+    const NEAR: usize = 4;
+    let near = names.get(*cursor..).unwrap_or_default().iter().take(NEAR);
+    let found = near.enumerate().find(|(_, name)| **name == topic).map(|(ahead, _)| *cursor + ahead);
+    let at = found.or_else(|| ids.get(topic).map(|id| id.index()))?;
+    *cursor = at + 1;
+    Some(TopicId(at as u32))
+}
+
+fn existing<'p>(
+    builder: &dense::GroupBuilder,
+    topic: TopicId,
+    numbers: &'p [i32],
+) -> impl Iterator<Item = PartitionId> + use<'p> {
+    let partitions = builder.partitions_of(topic);
+    numbers.iter().filter_map(move |&number| partitions.nth_partition(u32::try_from(number).ok()?))
 }
 
 fn sorted_topics<'a>(topics: impl IntoIterator<Item = Topic<'a>>) -> Result<Vec<Topic<'a>>, GroupError> {

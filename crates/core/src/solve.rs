@@ -10,16 +10,18 @@ use crate::{
     withhold::withheld,
 };
 
-use balance::{Balance, Block, Part};
+use balance::{Block, Cutter, Part};
 use deal::{Dealer, Releaser};
 use mismatches::{Local, Tight};
 use network::Network;
+use place::Keep;
 use returns::Returns;
 use work::Work;
 
 mod balance;
 mod complete;
 mod deal;
+mod extend;
 mod flow;
 mod mismatches;
 mod moves;
@@ -115,9 +117,21 @@ impl Scratch {
 impl Solver<'_> {
     /// Whether all objectives were decided exactly.
     fn solve(&mut self) -> bool {
-        let balance = Balance::of(self.network, &mut self.work);
-        self.flow = balance.flow;
+        let mut cutter = Cutter::new(self.network);
         let mut exact = true;
+        let mut rest = Vec::new();
+        self.flow = vec![0; self.network.route_count()];
+        for component in cutter.whole() {
+            if component.is_complete {
+                exact &= self.complete(&component);
+            } else if let Some(keep) = self.extend_kept(&component) {
+                exact &= self.return_and_place(&component, &keep);
+            } else {
+                rest.push(component);
+            }
+        }
+        let balance = cutter.cut_all(rest, &mut self.work);
+        self.flow = balance.flow;
         for block in &balance.blocks {
             exact &= self.solve_block(block);
         }
@@ -133,29 +147,33 @@ impl Solver<'_> {
         if block.is_complete {
             return self.complete(block);
         }
-        let network = self.network;
-        let level = 2 * i64::from(block.least) + i64::from(block.extra > 0);
-        let has_bypass = block.senders.last().is_some_and(|&last| last as usize >= network.hub_count());
-        if has_bypass && !self.decide_mismatches(block) {
-            self.price(block, level);
-            self.follow(block);
-            return false;
-        }
-        self.price(block, level);
-        let Some(keep) = self.decide_moves(block) else {
+        let decided = !self.has_bypass(block) || self.decide_mismatches(block);
+        self.price(block);
+        let keep = if decided { self.decide_moves(block) } else { None };
+        let Some(keep) = keep else {
             self.follow(block);
             return false;
         };
-        let returns = self.decide_returns(block, &keep);
+        self.return_and_place(block, &keep)
+    }
+
+    /// Decides returns, given what stays and what is dealt, and puts partitions where that says.
+    fn return_and_place(&mut self, block: &Block, keep: &[Keep]) -> bool {
+        let returns = self.decide_returns(block, keep);
         if returns != Returns::Placed {
-            self.place_kept(&keep);
+            self.place_kept(keep);
         }
         self.place_dealt(block);
         returns != Returns::Exhausted
     }
 
+    fn has_bypass(&self, block: &Block) -> bool {
+        block.senders.last().is_some_and(|&last| last as usize >= self.network.hub_count())
+    }
+
     /// Prices members as far as balance and mismatches go.
-    fn price(&mut self, block: &Block, level: i64) {
+    fn price(&mut self, block: &Block) {
+        let level = 2 * i64::from(block.least) + i64::from(block.extra > 0);
         for &class in &block.classes {
             for &member in self.network.members_of(class) {
                 self.state.potentials[member as usize] = [level, self.tight.price[class as usize], 0, 0];

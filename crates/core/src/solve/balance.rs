@@ -11,7 +11,6 @@ use super::{
     network::{Network, Route, Way},
     work::Work,
 };
-use crate::dense::NOBODY;
 
 /// Members and partitions among which the loads differ by at most one.
 #[derive(Debug, Clone)]
@@ -30,8 +29,6 @@ pub(super) struct Block {
 #[derive(Debug)]
 pub(super) struct Balance {
     pub(super) blocks: Vec<Block>,
-    /// The block of each class, in a part that was not finished [`UNFINISHED`].
-    pub(super) block_of_class: Vec<u32>,
     /// How many partitions go along each route.
     pub(super) flow: Vec<u32>,
     /// What the bound on the work left undone: sent somewhere, but not balanced.
@@ -45,49 +42,55 @@ pub(super) struct Part {
     pub(super) classes: Vec<u32>,
 }
 
-/// In place of a block: the part that was not finished.
-pub(super) const UNFINISHED: u32 = NOBODY - 1;
-
-impl Balance {
-    pub(super) fn of(network: &Network, work: &mut Work) -> Self {
-        let mut cutter = Cutter {
+impl<'n> Cutter<'n> {
+    pub(super) fn new(network: &'n Network) -> Self {
+        Self {
             network,
             part_of_class: vec![0; network.class_count()],
             part_of_sender: vec![0; network.sender_count()],
             parts: 1,
             local: vec![0; network.sender_count() + network.class_count()],
-            balance: Self {
-                blocks: Vec::new(),
-                block_of_class: vec![NOBODY; network.class_count()],
-                flow: vec![0; network.route_count()],
-                unfinished: None,
-            },
-        };
+            balance: Balance { blocks: Vec::new(), flow: vec![0; network.route_count()], unfinished: None },
+        }
+    }
+
+    /// The connected components of the whole network, as blocks, for the case that they are. Members without
+    /// any partition to take are in none.
+    pub(super) fn whole(&mut self) -> Vec<Block> {
         let everything = Part {
-            senders: (0..network.sender_count() as u32).collect(),
-            classes: (0..network.class_count() as u32).collect(),
+            senders: (0..self.network.sender_count() as u32).collect(),
+            classes: (0..self.network.class_count() as u32).collect(),
         };
-        let mut open = cutter.components(everything);
+        let components = self.components(everything);
+        let with_hubs =
+            components.into_iter().filter(|part| !part.senders.is_empty() && !part.classes.is_empty());
+        with_hubs.map(|part| self.as_block(part)).collect()
+    }
+
+    /// Cuts components until only blocks are left.
+    pub(super) fn cut_all(mut self, components: Vec<Block>, work: &mut Work) -> Balance {
+        let mut open: Vec<Part> =
+            components.into_iter().map(|Block { senders, classes, .. }| Part { senders, classes }).collect();
         while let Some(part) = open.pop() {
             if work.is_exhausted() {
-                cutter.leave(part);
+                self.leave(part);
                 continue;
             }
-            for rest in cutter.cut(part, work) {
-                let components = cutter.components(rest);
+            for rest in self.cut(part, work) {
+                let components = self.components(rest);
                 open.extend(components);
             }
         }
-        let mut balance = cutter.balance;
-        if let Some(unfinished) = &mut balance.unfinished {
+        if let Some(unfinished) = &mut self.balance.unfinished {
             unfinished.senders.sort_unstable();
             unfinished.classes.sort_unstable();
         }
-        balance
+        self.balance
     }
 }
 
-struct Cutter<'n> {
+/// Finds components and cuts them.
+pub(super) struct Cutter<'n> {
     network: &'n Network,
     /// Routes that lead out of a part are closed.
     part_of_class: Vec<u32>,
@@ -143,25 +146,28 @@ impl Cutter<'_> {
                 classes: nodes[classes..].iter().map(|&(_, node)| node - senders).collect(),
             });
         }
-        for component in &components {
-            for &sender in &component.senders {
-                self.part_of_sender[sender as usize] = self.parts;
-            }
-            for &class in &component.classes {
-                self.part_of_class[class as usize] = self.parts;
-            }
-            self.parts += 1;
-        }
+        components.iter().for_each(|component| self.label(component));
         components
+    }
+
+    /// Closes all routes into and out of a part.
+    fn label(&mut self, part: &Part) {
+        for &sender in &part.senders {
+            self.part_of_sender[sender as usize] = self.parts;
+        }
+        for &class in &part.classes {
+            self.part_of_class[class as usize] = self.parts;
+        }
+        self.parts += 1;
     }
 
     /// Finishes a connected part, or a block in its middle. Returns the rests.
     fn cut(&mut self, part: Part, work: &mut Work) -> Vec<Part> {
-        if part.classes.is_empty() {
+        if part.classes.is_empty() || part.senders.is_empty() {
             return Vec::new();
         }
         if self.is_complete(&part) {
-            self.finish(part, true);
+            self.finish(part);
             return Vec::new();
         }
         let least = self.supply(&part) / self.size(&part);
@@ -169,7 +175,7 @@ impl Cutter<'_> {
         let mut outcome = local.flow.run(work);
         if outcome == Outcome::Complete {
             self.store(&local);
-            self.finish(part, false);
+            self.finish(part);
             return Vec::new();
         }
         let reached_at = |local: &LocalFlow| {
@@ -205,7 +211,7 @@ impl Cutter<'_> {
         };
         let finished = select(|at_least, above| at_least && !above);
         if !finished.classes.is_empty() {
-            self.finish(finished, false);
+            self.finish(finished);
         }
         [select(|_, above| above), select(|at_least, _| !at_least)]
             .into_iter()
@@ -233,19 +239,17 @@ impl Cutter<'_> {
         part.classes.iter().map(|&class| self.network.members_of(class).len() as u32).sum()
     }
 
-    fn finish(&mut self, part: Part, is_complete: bool) {
+    fn finish(&mut self, part: Part) {
+        self.label(&part);
+        let block = self.as_block(part);
+        self.balance.blocks.push(block);
+    }
+
+    fn as_block(&self, part: Part) -> Block {
         let (supply, size) = (self.supply(&part), self.size(&part));
-        for &class in &part.classes {
-            self.balance.block_of_class[class as usize] = self.balance.blocks.len() as u32;
-        }
+        let is_complete = self.is_complete(&part);
         let Part { senders, classes } = part;
-        self.balance.blocks.push(Block {
-            senders,
-            classes,
-            least: supply / size,
-            extra: supply % size,
-            is_complete,
-        });
+        Block { senders, classes, least: supply / size, extra: supply % size, is_complete }
     }
 
     /// Gives a part up: what is not sent yet goes where least is.
@@ -260,9 +264,6 @@ impl Cutter<'_> {
         }
         for hub in hubs(self.network, &part.senders) {
             self.pour(hub, &mut loads);
-        }
-        for &class in &part.classes {
-            self.balance.block_of_class[class as usize] = UNFINISHED;
         }
         let unfinished = self.balance.unfinished.get_or_insert_default();
         unfinished.senders.extend(&part.senders);

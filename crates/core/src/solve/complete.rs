@@ -83,36 +83,41 @@ impl Solver<'_> {
 }
 
 /// The load of each member: the greater one for those who own most, between equals the first.
-struct Quotas {
-    least: u32,
-    uneven: bool,
-    /// Sorted.
-    greater: Vec<u32>,
+pub(super) struct Quotas {
+    pub(super) least: u32,
+    pub(super) uneven: bool,
+    /// Who has one more. Sorted.
+    pub(super) greater: Vec<u32>,
 }
 
 impl Quotas {
     fn of(members: &[u32], owned: &[u32], block: &Block) -> Self {
-        let (least, extra) = (block.least, block.extra as usize);
-        let mut greater: Vec<u32> =
-            members.iter().copied().filter(|&member| owned[member as usize] > least).collect();
-        if greater.len() > extra {
-            greater.sort_unstable_by_key(|&member| (std::cmp::Reverse(owned[member as usize]), member));
-            greater.truncate(extra);
-        } else {
-            let others = members.iter().copied().filter(|&member| owned[member as usize] <= least);
-            let missing = extra - greater.len();
-            greater.extend(others.take(missing));
-        }
-        greater.sort_unstable();
-        Self { least, uneven: extra > 0, greater }
+        let mut quotas = Self::of_richest(members, owned, block);
+        let others = members.iter().copied().filter(|&member| owned[member as usize] <= block.least);
+        let missing = block.extra as usize - quotas.greater.len();
+        quotas.greater.extend(others.take(missing));
+        quotas.greater.sort_unstable();
+        quotas
     }
 
-    fn of_member(&self, member: u32) -> u32 {
+    /// Gives greater loads only to members that own more than the lesser one.
+    pub(super) fn of_richest(members: &[u32], owned: &[u32], block: &Block) -> Self {
+        let mut greater: Vec<u32> =
+            members.iter().copied().filter(|&member| owned[member as usize] > block.least).collect();
+        if greater.len() > block.extra as usize {
+            greater.sort_unstable_by_key(|&member| (std::cmp::Reverse(owned[member as usize]), member));
+            greater.truncate(block.extra as usize);
+            greater.sort_unstable();
+        }
+        Self { least: block.least, uneven: block.extra > 0, greater }
+    }
+
+    pub(super) fn of_member(&self, member: u32) -> u32 {
         self.least + u32::from(self.greater.binary_search(&member).is_ok())
     }
 
     /// The potentials that prove it: what a member gives up costs one more than what a member takes.
-    fn price(&self, members: &[u32], owned: &[u32], potentials: &mut [Potential]) {
+    pub(super) fn price(&self, members: &[u32], owned: &[u32], potentials: &mut [Potential]) {
         let gives = |member: u32| owned[member as usize] > self.of_member(member);
         let takes = |member: u32| owned[member as usize] < self.of_member(member);
         let balance = 2 * i64::from(self.least) + i64::from(self.uneven);
