@@ -86,7 +86,9 @@ impl Group {
                 // A dropped sender stops as well.
                 let _ = stopped.await;
             };
-            member::run(config, topics, report, stop).await.inspect_err(|error| failed(Seen::Failed(format!("{error:#}"))))
+            member::run(config, topics, report, stop)
+                .await
+                .inspect_err(|error| failed(Seen::Failed(format!("{error:#}"))))
         });
         self.members.insert(name.to_owned(), Running::Here { stop, task });
     }
@@ -105,7 +107,10 @@ impl Group {
         let report = self.reporter(name);
         let reader = tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
-                report(serde_json::from_str(&line).unwrap_or_else(|error| Seen::Failed(format!("{error}: {line}"))));
+                report(
+                    serde_json::from_str(&line)
+                        .unwrap_or_else(|error| Seen::Failed(format!("{error}: {line}"))),
+                );
             }
         });
         self.members.insert(name.to_owned(), Running::Elsewhere { process, reader });
@@ -208,7 +213,8 @@ impl Group {
         let settled = self
             .history
             .wait("settled generation", PATIENCE, |record| {
-                let generation = record.common_generation(&members).filter(|generation| *generation > after)?;
+                let generation =
+                    record.common_generation(&members).filter(|generation| *generation > after)?;
                 Settled::in_generation(record, generation, topics, after + 1)
             })
             .await?;
@@ -259,7 +265,8 @@ const CONFIG: &str = "KAFKA_STICKY_MEMBER";
 ///
 /// Where the configuration is not that of [`Group::spawn`], or the member comes to grief.
 pub async fn member_process(topics: Vec<String>) -> Result<()> {
-    let config = std::env::var(CONFIG).with_context(|| format!("{CONFIG} is not set: a member is started by its group"))?;
+    let config = std::env::var(CONFIG)
+        .with_context(|| format!("{CONFIG} is not set: a member is started by its group"))?;
     let config: BTreeMap<String, String> = serde_json::from_str(&config)?;
     let config: ClientConfig = config.into_iter().collect();
     let report: member::Report = Arc::new(|seen| {

@@ -55,7 +55,9 @@ impl History {
                 record.take(name, &assigned);
                 record.assignments.entry(name.to_owned()).or_default().push(assigned);
             }
-            Seen::Revoked(revoked) => record.holders.retain(|partition, by| by != name || !revoked.contains(partition)),
+            Seen::Revoked(revoked) => {
+                record.holders.retain(|partition, by| by != name || !revoked.contains(partition))
+            }
             Seen::Read { topic, partition, offset, generation } => {
                 let read = Read { by: name.to_owned(), generation, offset };
                 record.reads.entry((topic, partition)).or_default().push(read);
@@ -109,7 +111,9 @@ impl Record {
             let before = self.holders.insert(partition.clone(), name.to_owned());
             if let Some(other) = before.filter(|other| other != name) {
                 let ((topic, number), generation) = (partition, assigned.generation);
-                self.overlaps.push(format!("{name} has {topic}-{number} in generation {generation}, and {other} still"));
+                self.overlaps.push(format!(
+                    "{name} has {topic}-{number} in generation {generation}, and {other} still"
+                ));
             }
         }
     }

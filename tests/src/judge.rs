@@ -55,8 +55,10 @@ impl Settled {
         if assigned.is_empty() {
             return None;
         }
-        let assignment: BTreeMap<String, BTreeSet<Partition>> =
-            assigned.iter().map(|(name, assigned)| ((*name).to_owned(), assigned.partitions.clone())).collect();
+        let assignment: BTreeMap<String, BTreeSet<Partition>> = assigned
+            .iter()
+            .map(|(name, assigned)| ((*name).to_owned(), assigned.partitions.clone()))
+            .collect();
         let question = Question {
             subscriptions: assigned
                 .iter()
@@ -166,14 +168,15 @@ pub fn read_without_owning(record: &Record) -> Vec<String> {
     for (partition, reads) in &record.reads {
         for read in reads {
             let owned = record.assignments.get(&read.by).is_some_and(|assignments| {
-                assignments
-                    .iter()
-                    .any(|assigned| assigned.generation == read.generation && assigned.partitions.contains(partition))
+                assignments.iter().any(|assigned| {
+                    assigned.generation == read.generation && assigned.partitions.contains(partition)
+                })
             });
             if !owned {
                 let (topic, number) = partition;
                 let (by, generation) = (&read.by, read.generation);
-                faults.push(format!("{by} read {topic}-{number} in generation {generation} without owning it"));
+                faults
+                    .push(format!("{by} read {topic}-{number} in generation {generation} without owning it"));
             }
         }
     }
@@ -185,7 +188,8 @@ pub fn unread_and_repeated(record: &Record, written: &BTreeMap<Partition, i64>) 
     let (mut unread, mut repeated) = (0, 0);
     for (partition, &count) in written {
         let reads = record.reads.get(partition).map_or(&[][..], Vec::as_slice);
-        let distinct: BTreeSet<i64> = reads.iter().map(|read| read.offset).filter(|offset| *offset < count).collect();
+        let distinct: BTreeSet<i64> =
+            reads.iter().map(|read| read.offset).filter(|offset| *offset < count).collect();
         unread += count as u64 - distinct.len() as u64;
         repeated += (reads.len() - distinct.len()) as u64;
     }

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use anyhow::{Context as _, Result};
 use kafka_sticky_rdkafka_adapter::{CreateConsumer, Membership};
-use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext, Rebalance, RebalanceProtocol, StreamConsumer};
-use rdkafka::error::KafkaError;
 use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::consumer::{
+    BaseConsumer, Consumer, ConsumerContext, Rebalance, RebalanceProtocol, StreamConsumer,
+};
+use rdkafka::error::KafkaError;
 use rdkafka::{ClientConfig, ClientContext, Message, TopicPartitionList};
 use tokio::task::spawn_blocking;
 

@@ -159,11 +159,17 @@ impl Network {
 mod tests {
     use super::*;
 
-    fn question(subscriptions: &[(&str, &[&str])], topics: &[(&str, i32)], owners: &[(&str, i32, &str)]) -> Question {
+    fn question(
+        subscriptions: &[(&str, &[&str])],
+        topics: &[(&str, i32)],
+        owners: &[(&str, i32, &str)],
+    ) -> Question {
         Question {
             subscriptions: subscriptions
                 .iter()
-                .map(|(member, topics)| ((*member).into(), topics.iter().map(|topic| (*topic).into()).collect()))
+                .map(|(member, topics)| {
+                    ((*member).into(), topics.iter().map(|topic| (*topic).into()).collect())
+                })
                 .collect(),
             topics: topics.iter().map(|(topic, count)| ((*topic).into(), *count)).collect(),
             owners: owners

@@ -126,7 +126,8 @@ async fn members_with_different_subscriptions_get_what_they_subscribe_to() -> Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_that_returns_claims_an_older_generation_and_takes_from_nobody_what_is_newer() -> Result<()> {
+async fn a_member_that_returns_claims_an_older_generation_and_takes_from_nobody_what_is_newer() -> Result<()>
+{
     let (_cluster, mut group) = group_on(&[("orders", 9)])?;
     group.join("a", &["orders"]);
     settle(&mut group).await?;
@@ -203,7 +204,8 @@ async fn thirty_joins_and_leaves_at_random() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cooperative_group_moves_the_least_and_no_partition_before_its_holder_is_done_with_it() -> Result<()> {
+async fn a_cooperative_group_moves_the_least_and_no_partition_before_its_holder_is_done_with_it() -> Result<()>
+{
     // Sessions so long that no member is taken for gone: then somebody else has its partitions before it knows.
     let settings = [("partition.assignment.strategy", "cooperative-sticky"), ("session.timeout.ms", "3000")];
     let (_cluster, mut group) = group_with(&[("orders", 7), ("payments", 4)], &settings)?;

@@ -51,7 +51,9 @@ fn refused(shell: &Shell) -> Result<()> {
     let build = cmd!(shell, "cargo check --package kafka-sticky-rdkafka-adapter --features dynamic-linking");
     let output = build.quiet().ignore_status().output()?;
     let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() || !(said.contains("`dynamic-linking`") || said.contains("Dynamic linking failed")) {
+    if output.status.success()
+        || !(said.contains("`dynamic-linking`") || said.contains("Dynamic linking failed"))
+    {
         bail!("expected a refusal of dynamic-linking, got:\n{said}");
     }
     Ok(())

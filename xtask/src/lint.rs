@@ -13,7 +13,9 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
         }),
         ("docs", &|| {
             let _flags = shell.push_env("RUSTDOCFLAGS", "-D warnings");
-            Ok(cmd!(shell, "cargo doc --workspace --no-deps --document-private-items --quiet").quiet().run()?)
+            Ok(cmd!(shell, "cargo doc --workspace --no-deps --document-private-items --quiet")
+                .quiet()
+                .run()?)
         }),
         ("README in step with the crate docs", &|| readme::check(shell)),
     ])

@@ -8,7 +8,11 @@ use xshell::{Shell, cmd};
 const GROUP: &str = "one_two_three_two_members";
 
 pub(crate) fn run(shell: &Shell) -> Result<()> {
-    cmd!(shell, "valgrind --version").quiet().ignore_stdout().run().context("valgrind is needed; install it")?;
+    cmd!(shell, "valgrind --version")
+        .quiet()
+        .ignore_stdout()
+        .run()
+        .context("valgrind is needed; install it")?;
     let test = test_executable(shell)?;
     // Valgrind runs one thread at a time, some twenty times slower: heartbeats need more time to arrive.
     let _timers = shell.push_env("KAFKA_STICKY_SESSION_TIMEOUT_MS", "4000");

@@ -5,7 +5,8 @@ use xshell::Shell;
 
 const README: &str = "README.md";
 const CRATE_DOCS: &str = "crates/rdkafka-adapter/src/lib.rs";
-const BEGIN: &str = "<!-- From the crate docs of kafka-sticky-rdkafka-adapter; `cargo xtask readme` rewrites it. -->\n";
+const BEGIN: &str =
+    "<!-- From the crate docs of kafka-sticky-rdkafka-adapter; `cargo xtask readme` rewrites it. -->\n";
 const END: &str = "<!-- End of what is copied. -->\n";
 
 /// Fails where the README differs from the docs.
@@ -23,7 +24,8 @@ pub(crate) fn write(shell: &Shell) -> Result<()> {
 
 fn rewritten(shell: &Shell) -> Result<String> {
     let readme = shell.read_file(README)?;
-    let (before, rest) = readme.split_once(BEGIN).context("the README has lost the mark where the copy begins")?;
+    let (before, rest) =
+        readme.split_once(BEGIN).context("the README has lost the mark where the copy begins")?;
     let (_, after) = rest.split_once(END).context("the README has lost the mark where the copy ends")?;
     let docs = introduction(&shell.read_file(CRATE_DOCS)?);
     Ok(format!("{before}{BEGIN}{docs}{END}{after}"))

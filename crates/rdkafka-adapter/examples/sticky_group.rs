@@ -28,7 +28,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     load_becomes(&first, 3).await?;
     load_becomes(&second, 3).await?;
 
-    let report = first.assigned().and_then(|assigned| assigned.led.clone()).ok_or("the first member leads")?;
+    let led = first.assigned().and_then(|assigned| assigned.led.clone());
+    let report = led.and_then(|led| led.report).ok_or("the first member leads")?;
     println!("the second member's coming moved {} partitions of {}", report.moved, report.partitions);
     Ok(())
 }

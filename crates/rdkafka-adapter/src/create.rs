@@ -184,7 +184,9 @@ where
 {
     let topics = match consumer.subscription() {
         Ok(subscription) => subscription.count(),
-        Err(error) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::UnknownGroup) => return Err(Error::NoGroup),
+        Err(error) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::UnknownGroup) => {
+            return Err(Error::NoGroup);
+        }
         Err(error) => return Err(error.into()),
     };
     if topics > 0 {

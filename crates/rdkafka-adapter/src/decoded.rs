@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::str;
 
 use kafka_sticky_protocol::{
-    MemberClaims, ReadError, Strategy, Subscription, SubscriptionWriter, TopicPartitions, UserData, WriteError,
+    MemberClaims, ReadError, Strategy, Subscription, SubscriptionWriter, TopicPartitions, UserData,
+    WriteError,
 };
 
 use crate::ffi;
@@ -30,7 +31,8 @@ pub(crate) fn with_round<T>(
     memory: &Memory,
     then: impl FnOnce(Decoded<'_>) -> T,
 ) -> Result<T, WriteError> {
-    let strategy = if strategy == Strategy::Sticky.name() { Strategy::Sticky } else { Strategy::CooperativeSticky };
+    let strategy =
+        if strategy == Strategy::Sticky.name() { Strategy::Sticky } else { Strategy::CooperativeSticky };
     let ids = distinct_ids(raw);
     let said: Vec<Subscription<'_>> = raw.members().map(subscription).collect::<Result<_, _>>()?;
     let claims: Vec<MemberClaims<'_>> = said.iter().map(|said| MemberClaims::read(strategy, said)).collect();
@@ -67,7 +69,8 @@ fn distinct_ids<'c>(raw: &'c ffi::Round<'_>) -> Vec<Cow<'c, str>> {
 fn subscription(member: ffi::RoundMember<'_>) -> Result<Subscription<'static>, WriteError> {
     let owned = member.owned();
     let partitions = owned.iter().flat_map(|(partitions, _)| partitions.iter());
-    let partitions = partitions.filter_map(|(topic, partition)| Some((str::from_utf8(topic).ok()?, [partition])));
+    let partitions =
+        partitions.filter_map(|(topic, partition)| Some((str::from_utf8(topic).ok()?, [partition])));
     SubscriptionWriter::new([])
         .user_data(member.user_data())
         .owned_partitions(partitions)

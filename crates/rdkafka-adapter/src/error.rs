@@ -19,7 +19,9 @@ pub enum Error {
     },
 
     /// `partition.assignment.strategy` names no strategy at all.
-    #[error("partition.assignment.strategy names no strategy; set it to \"sticky\", or remove it for librdkafka's default")]
+    #[error(
+        "partition.assignment.strategy names no strategy; set it to \"sticky\", or remove it for librdkafka's default"
+    )]
     NoStrategy,
 
     /// `group.protocol` is `consumer`: the broker assigns then (KIP-848), and no client has a say.
@@ -34,7 +36,9 @@ pub enum Error {
     NoGroup,
 
     /// The consumer has subscribed, so librdkafka may be reading its strategies at this moment.
-    #[error("the consumer is already subscribed to {topics} topic(s); install strategies before the first subscribe")]
+    #[error(
+        "the consumer is already subscribed to {topics} topic(s); install strategies before the first subscribe"
+    )]
     AlreadySubscribed {
         /// How many topics or patterns it subscribes to.
         topics: usize,

@@ -143,7 +143,10 @@ fn trace(event: &Event) {
         }
         Event::Remembered { member_ids } => tracing::info!(?member_ids, "remembered what members had"),
         Event::TooManyTopics { topics } => {
-            tracing::error!(topics, "librdkafka leaves members with more than 10,000 topics out of the assignment");
+            tracing::error!(
+                topics,
+                "librdkafka leaves members with more than 10,000 topics out of the assignment"
+            );
         }
         Event::Missed(_) => {}
     }

@@ -404,7 +404,8 @@ impl<'r> RoundTopic<'r> {
         // SAFETY: as in `name`; the partition exists, so its internal metadata does.
         let len = unsafe { sys::ks_partition_rack_cnt(self.raw, self.index, partition) };
         // SAFETY: as above; the index is below the length.
-        (0..len).filter_map(move |i| unsafe { bytes(sys::ks_partition_rack(self.raw, self.index, partition, i)) })
+        (0..len)
+            .filter_map(move |i| unsafe { bytes(sys::ks_partition_rack(self.raw, self.index, partition, i)) })
     }
 }
 

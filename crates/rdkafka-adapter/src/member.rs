@@ -123,7 +123,8 @@ impl Callbacks for Member {
             RebalanceProtocol::Eager => Vec::new(),
             RebalanceProtocol::Cooperative => by_topic(join.owned()),
         };
-        let joining = Joining { topics: &topics, protocol: self.protocol, owned: &owned, last: last.as_deref() };
+        let joining =
+            Joining { topics: &topics, protocol: self.protocol, owned: &owned, last: last.as_deref() };
         let user_data = self.ask("user_data", || self.assignor.user_data(&joining)).flatten();
         let rack = join.rack().and_then(|rack| str::from_utf8(rack).ok()).filter(|rack| !rack.is_empty());
         let message = SubscriptionWriter::new(topics.iter().map(String::as_str))

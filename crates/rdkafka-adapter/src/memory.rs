@@ -82,7 +82,11 @@ mod tests {
         Memory::of(&round, &plan)
     }
 
-    fn recalled(memory: &Memory, generation: i32, member: RoundMember<'_>) -> Vec<(String, Vec<i32>, Option<i32>)> {
+    fn recalled(
+        memory: &Memory,
+        generation: i32,
+        member: RoundMember<'_>,
+    ) -> Vec<(String, Vec<i32>, Option<i32>)> {
         let mut round = Round::new(generation, [], [member]);
         memory.recall(&mut round);
         let claims = round.members[0].claims.iter();

@@ -40,7 +40,8 @@ impl GroupCluster {
     ///
     /// [`Error::Kafka`] where librdkafka cannot start it.
     pub fn start(brokers: u16) -> Result<Self, Error> {
-        let host: BaseProducer = ClientConfig::new().set("test.mock.num.brokers", brokers.to_string()).create()?;
+        let host: BaseProducer =
+            ClientConfig::new().set("test.mock.num.brokers", brokers.to_string()).create()?;
         let delay = i32::try_from(Self::INITIAL_REBALANCE_DELAY.as_millis()).unwrap_or(i32::MAX);
         ffi::mock_initial_rebalance_delay(host.client(), delay);
         Ok(Self { host })

@@ -91,7 +91,7 @@ impl Plan {
                 share.partitions.extend(partitions.iter().map(|partition| (index, partition.unsigned_abs())));
             }
         }
-        plan.report = Some(assignment.report().clone());
+        plan.report = Some(*assignment.report());
         plan
     }
 
@@ -151,7 +151,11 @@ impl Plan {
                     return Err(PlanError::NoSuchPartition { member: id(member), topic, partition });
                 };
                 if subscriber[topic] != Some(member) {
-                    return Err(PlanError::NotSubscribed { member: id(member), topic: name(topic), partition });
+                    return Err(PlanError::NotSubscribed {
+                        member: id(member),
+                        topic: name(topic),
+                        partition,
+                    });
                 }
                 if let Some(first) = before.replace(member) {
                     let (first, second) = (id(first), id(member));
@@ -201,7 +205,9 @@ fn holders(round: &Round<'_>, topics: &HashMap<&str, usize>) -> HashMap<(usize, 
             // A hold since the generation being formed, or a later one, cannot be true.
             let generation = generation.filter(|generation| *generation < round.generation).unwrap_or(-1);
             let exists = |partition: &u32| *partition < round.topics[topic].partitions;
-            for partition in partitions.iter().filter_map(|partition| u32::try_from(*partition).ok()).filter(exists) {
+            for partition in
+                partitions.iter().filter_map(|partition| u32::try_from(*partition).ok()).filter(exists)
+            {
                 holders.entry((topic, partition)).or_default().push((member, generation));
             }
         }
@@ -233,7 +239,9 @@ impl<T: Default + Clone> PerPartition<T> {
 
     fn iter(&self) -> impl Iterator<Item = (usize, u32, &T)> {
         self.offsets.windows(2).enumerate().flat_map(|(topic, bounds)| {
-            (0..).zip(&self.values[bounds[0]..bounds[1]]).map(move |(partition, value)| (topic, partition, value))
+            (0..)
+                .zip(&self.values[bounds[0]..bounds[1]])
+                .map(move |(partition, value)| (topic, partition, value))
         })
     }
 }

@@ -131,13 +131,23 @@ impl<'r> RoundMember<'r> {
     }
 
     /// Adds claims.
-    pub fn claim(mut self, topic: &'r str, partitions: impl IntoIterator<Item = i32>, generation: i32) -> Self {
+    pub fn claim(
+        mut self,
+        topic: &'r str,
+        partitions: impl IntoIterator<Item = i32>,
+        generation: i32,
+    ) -> Self {
         self.claims.push(Listing::new(topic, partitions.into_iter().collect(), Some(generation)));
         self
     }
 
     /// Adds holds.
-    pub fn hold(mut self, topic: &'r str, partitions: impl IntoIterator<Item = i32>, generation: i32) -> Self {
+    pub fn hold(
+        mut self,
+        topic: &'r str,
+        partitions: impl IntoIterator<Item = i32>,
+        generation: i32,
+    ) -> Self {
         self.holds.push(Listing::new(topic, partitions.into_iter().collect(), Some(generation)));
         self
     }

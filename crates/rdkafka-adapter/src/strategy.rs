@@ -105,7 +105,8 @@ mod tests {
     use crate::sticky::{CooperativeSticky, Sticky};
 
     fn parse(configured: &str) -> Result<(Vec<String>, RebalanceProtocol), Error> {
-        let strategies = Strategies::parse(configured, &[Arc::new(Sticky::new()), Arc::new(CooperativeSticky::new())])?;
+        let strategies =
+            Strategies::parse(configured, &[Arc::new(Sticky::new()), Arc::new(CooperativeSticky::new())])?;
         let names = strategies.offered.iter().map(|strategy| strategy.name().to_string_lossy().into_owned());
         Ok((names.collect(), strategies.protocol))
     }
@@ -113,13 +114,17 @@ mod tests {
     #[test]
     fn keeps_the_order_of_preference_and_drops_repeats_and_blanks() {
         let (names, protocol) = parse(" sticky , range,,sticky ").unwrap();
-        assert_eq!((&names[..], protocol), (&["sticky".to_owned(), "range".to_owned()][..], RebalanceProtocol::Eager));
+        assert_eq!(
+            (&names[..], protocol),
+            (&["sticky".to_owned(), "range".to_owned()][..], RebalanceProtocol::Eager)
+        );
     }
 
     #[test]
     fn is_cooperative_only_where_every_strategy_is() {
         assert_eq!(parse("cooperative-sticky").unwrap().1, RebalanceProtocol::Cooperative);
-        for list in ["cooperative-sticky,range", "sticky,cooperative-sticky", "roundrobin,cooperative-sticky"] {
+        for list in ["cooperative-sticky,range", "sticky,cooperative-sticky", "roundrobin,cooperative-sticky"]
+        {
             assert_eq!(parse(list).unwrap().1, RebalanceProtocol::Eager, "{list}");
         }
     }

@@ -57,7 +57,11 @@ pub(super) const KS_NO_GROUP: c_int = 1;
 unsafe extern "C" {
     pub(super) fn ks_version_built_for() -> c_int;
     pub(super) fn ks_check(rk: *mut RDKafka) -> c_int;
-    pub(super) fn ks_own(rk: *mut RDKafka, drop: unsafe extern "C" fn(*mut c_void), opaque: *mut c_void) -> RDKafkaRespErr;
+    pub(super) fn ks_own(
+        rk: *mut RDKafka,
+        drop: unsafe extern "C" fn(*mut c_void),
+        opaque: *mut c_void,
+    ) -> RDKafkaRespErr;
     pub(super) fn ks_disable_all(rk: *mut RDKafka);
     pub(super) fn ks_enable_builtin(rk: *mut RDKafka, name: *const c_char) -> RDKafkaRespErr;
     pub(super) fn ks_enable_ours(

@@ -78,7 +78,8 @@ struct Demo {
 impl Demo {
     async fn start(cluster: &Cluster) -> Result<Self> {
         let executable = std::env::current_exe().context("finding this executable")?;
-        let mut group = Group::new(cluster.member_config(), executable.to_str().context("its path is not UTF-8")?);
+        let mut group =
+            Group::new(cluster.member_config(), executable.to_str().context("its path is not UTF-8")?);
         let writer = Writer::start(cluster.bootstrap_servers())?;
         for (topic, partitions) in [("orders", 12), ("payments", 7)] {
             let topic = cluster.create_topic(topic, partitions).await?;
