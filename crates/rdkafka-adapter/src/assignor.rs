@@ -19,6 +19,10 @@ pub type AssignorError = Box<dyn Error + Send + Sync>;
 /// librdkafka calls on its main thread, which also sends the heartbeats: be quick, wait for nothing, and do not call
 /// into the client, most of whose calls wait for that very thread. All that is needed is handed over.
 ///
+/// What members had is known under any assignor where they are cooperative, since their subscriptions list what they own,
+/// and where the same member led the generation before, since it remembers. An eager assignor that wants more puts it into
+/// its user data; in `sticky`'s form it is read as claims.
+///
 /// Nothing an assignor does can break its group. Where [`user_data`](Self::user_data) errs or panics, the member joins
 /// without; where [`assign`](Self::assign) errs, panics or gives an invalid plan, `kafka-sticky-core` assigns that round;
 /// an [`Event`](crate::Event) says so each time.

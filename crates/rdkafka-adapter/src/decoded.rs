@@ -16,7 +16,7 @@ use crate::round::{Listing, Round, RoundMember, RoundTopic};
 /// A round as an assignor is handed it, and what its leader should know besides.
 pub(crate) struct Decoded<'r> {
     pub(crate) round: Round<'r>,
-    /// The members whose user data is none of the forms in the wild.
+    /// The members whose user data should be in one of the forms of the sticky strategies, and is in none.
     pub(crate) unreadable: Vec<(&'r str, ReadError)>,
 }
 
@@ -31,8 +31,9 @@ pub(crate) fn with_round<T>(
     memory: &Memory,
     then: impl FnOnce(Decoded<'_>) -> T,
 ) -> Result<T, WriteError> {
-    let strategy =
-        if strategy == Strategy::Sticky.name() { Strategy::Sticky } else { Strategy::CooperativeSticky };
+    // Of any other strategy, whose user data is its own affair, the subscription's owned partitions are known.
+    let known = strategy.parse::<Strategy>().ok();
+    let strategy = known.unwrap_or(Strategy::CooperativeSticky);
     let ids = distinct_ids(raw);
     let said: Vec<Subscription<'_>> = raw.members().map(subscription).collect::<Result<_, _>>()?;
     let claims: Vec<MemberClaims<'_>> = said.iter().map(|said| MemberClaims::read(strategy, said)).collect();
@@ -45,7 +46,7 @@ pub(crate) fn with_round<T>(
     memory.recall(&mut round);
 
     let unreadable = ids.iter().zip(&claims).filter_map(|(id, claims)| match claims.user_data() {
-        UserData::Unreadable(error) => Some((&**id, *error)),
+        UserData::Unreadable(error) if known.is_some() => Some((&**id, *error)),
         _ => None,
     });
     let unreadable = unreadable.collect();
