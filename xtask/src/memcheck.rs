@@ -1,11 +1,15 @@
-//! `cargo xtask memcheck`: a group that rebalances, under valgrind.
+//! `cargo xtask memcheck`: groups that rebalance, under valgrind.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use xshell::{Shell, cmd};
 
-const GROUP: &str = "one_two_three_two_members";
+/// One of each rebalance protocol.
+const GROUPS: [&str; 2] = [
+    "one_two_three_two_members",
+    "a_cooperative_group_moves_the_least_and_no_partition_before_its_holder_is_done_with_it",
+];
 
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     cmd!(shell, "valgrind --version")
@@ -19,7 +23,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     let run = cmd!(
         shell,
         "valgrind --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite
-            --num-callers=30 --suppressions=tests/valgrind.supp {test} --exact {GROUP}"
+            --num-callers=30 --suppressions=tests/valgrind.supp {test} --exact {GROUPS...}"
     );
     Ok(run.run()?)
 }

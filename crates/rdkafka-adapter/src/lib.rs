@@ -24,19 +24,30 @@
 //! # }
 //! ```
 //!
+//! # Strategies
+//!
+//! | name | rebalance protocol | what it is |
+//! |---|---|---|
+//! | `sticky` | eager | Java's `StickyAssignor` on the wire: a member joins with what it had last as user data |
+//! | `cooperative-sticky` | cooperative | Java's `CooperativeStickyAssignor` on the wire, in place of librdkafka's own: members keep processing while partitions change hands |
+//! | `range`, `roundrobin` | eager | librdkafka's own, passed through |
+//! | any other | yours | an [`Assignor`] that you add to [`Assignors`] |
+//!
+//! `partition.assignment.strategy` names them in order of preference, so that changing over, and going back, is a change
+//! of configuration. Strategies of both protocols may stand together, which librdkafka by itself refuses: one eager
+//! strategy then makes them all eager, as in Java, and a running group can move from one to the other by two rolling
+//! restarts (KIP-429).
+//!
 //! # How it fits
 //!
-//! - **Configuration** stays where it was: `partition.assignment.strategy` names the strategies, this crate's and
-//!   librdkafka's, in order of preference. `sticky, range` goes; so does `range` alone, through the same call. Changing
-//!   over, and going back, is a change of configuration.
 //! - **Contexts** stay yours: a consumer context needs to know nothing of this crate, and claims are right even where it
 //!   forwards no callback. See [`CreateConsumer::create_consumer_with_context`].
-//! - **On the wire** it is Java's `StickyAssignor`: a member joins with what it had last, and with which generation, as
-//!   user data, also after it was revoked or lost. As the leader it reads every form of that which is in the wild, and
-//!   nothing that a member sends can fail the group.
-//! - **The assignment** is computed by `kafka-sticky-core`, on librdkafka's main thread, between heartbeats: it is exact,
-//!   and fast enough for that. [`Membership`] shows what a member was given, and what the whole group came to where the
-//!   member led it.
+//! - **As the leader** it reads every form of claims that is in the wild, tells each member what the member will claim
+//!   next, and remembers for those who cannot say it themselves. Nothing that a member sends can fail the group.
+//! - **The assignment** is computed by `kafka-sticky-core`, on librdkafka's main thread, between heartbeats: it is
+//!   provably the most even and, among those, moves the least, and it is fast enough for that.
+//! - **[`Membership`]** shows what a member was given, what the whole group came to where the member led it, and
+//!   [`Event`]s that nobody sees otherwise.
 //!
 //! # How it gets in
 //!
