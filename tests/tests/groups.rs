@@ -242,6 +242,19 @@ async fn a_list_with_an_eager_strategy_makes_cooperative_sticky_eager_and_keeps_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn members_of_a_range_group_are_seen_too() -> Result<()> {
+    let (_cluster, mut group) =
+        group_with(&[("orders", 6)], &[("partition.assignment.strategy", "range, sticky")])?;
+    group.join("a", &["orders"]);
+    assert_eq!(loads(&settle(&mut group).await?), [6]);
+    group.join("b", &["orders"]);
+    // The broker's choice is the first that all have; nobody claims under it, and range moves what it likes.
+    let rebalances = group.settle().await?;
+    assert_eq!(loads(rebalances.last().context("no rebalance")?), [3, 3]);
+    group.disband().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_group_at_rest_does_not_rebalance() -> Result<()> {
     let settings = [("partition.assignment.strategy", "sticky"), ("session.timeout.ms", "3000")];
     let (_cluster, mut group) = group_with(&[("orders", 6)], &settings)?;

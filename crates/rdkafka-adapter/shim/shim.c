@@ -215,13 +215,17 @@ static void enable_next(rd_kafka_t *rk, rd_kafka_assignor_t *rkas) {
         list->rl_flags &= ~RD_LIST_F_SORTED;
 }
 
-rd_kafka_resp_err_t ks_enable_builtin(rd_kafka_t *rk, const char *name) {
+rd_kafka_resp_err_t
+ks_enable_builtin(rd_kafka_t *rk, const char *name, const ks_callbacks *callbacks, void *opaque) {
         rd_kafka_assignor_t *rkas = rd_kafka_assignor_find(rk, name);
 
-        if (!rkas)
+        rd_assert((const void *)callbacks == opaque);
+        /* range and roundrobin listen to no assignment themselves, and have no opaque. */
+        if (!rkas || rkas->rkas_on_assignment_cb || rkas->rkas_opaque)
                 return RD_KAFKA_RESP_ERR__UNKNOWN_PROTOCOL;
-        if (!rkas->rkas_enabled)
-                enable_next(rk, rkas);
+        rkas->rkas_on_assignment_cb = on_assignment_cb;
+        rkas->rkas_opaque           = opaque;
+        enable_next(rk, rkas);
         return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
@@ -255,7 +259,7 @@ rd_kafka_resp_err_t ks_enable_ours(rd_kafka_t *rk,
         return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-void *ks_find_ours(rd_kafka_t *rk) {
+void *ks_find(rd_kafka_t *rk) {
         const rd_kafka_assignor_t *rkas;
         int i;
 
@@ -263,7 +267,7 @@ void *ks_find_ours(rd_kafka_t *rk) {
         if (rd_kafka_type(rk) != RD_KAFKA_CONSUMER)
                 return NULL;
         RD_LIST_FOREACH(rkas, &rk->rk_conf.partition_assignors, i) {
-                if (rkas->rkas_assign_cb == assign_cb)
+                if (rkas->rkas_on_assignment_cb == on_assignment_cb)
                         return rkas->rkas_opaque;
         }
         return NULL;

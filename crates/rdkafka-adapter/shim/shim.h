@@ -46,14 +46,16 @@ int ks_check(rd_kafka_t *rk);
 rd_kafka_resp_err_t ks_own(rd_kafka_t *rk, void (*drop)(void *opaque), void *opaque);
 /* No strategy is enabled after this; each of the following enables one more, in order of preference. */
 void ks_disable_all(rd_kafka_t *rk);
-rd_kafka_resp_err_t ks_enable_builtin(rd_kafka_t *rk, const char *name);
+/* librdkafka's own, of whose callbacks only `assigned` is used. */
+rd_kafka_resp_err_t
+ks_enable_builtin(rd_kafka_t *rk, const char *name, const ks_callbacks *callbacks, void *opaque);
 rd_kafka_resp_err_t ks_enable_ours(rd_kafka_t *rk,
                                    const char *name,
                                    int cooperative,
                                    const ks_callbacks *callbacks,
                                    void *opaque);
-/* An opaque given to ks_enable_ours; NULL where none was. */
-void *ks_find_ours(rd_kafka_t *rk);
+/* An opaque given to one of the two above; NULL where none was. */
+void *ks_find(rd_kafka_t *rk);
 
 /* Partition lists: what a member owns, subscribes to, or was given. NULL is the empty list. */
 size_t ks_list_len(const rd_kafka_topic_partition_list_t *list);

@@ -13,7 +13,7 @@ use rdkafka::{consumer::StreamConsumer, util::AsyncRuntime};
 use crate::assignor::Assignor;
 use crate::error::Error;
 use crate::ffi::{self, Offer, Refused};
-use crate::member::{Member, Shared};
+use crate::member::{Follower, Member, Shared};
 use crate::sticky::{CooperativeSticky, Sticky};
 use crate::strategy::{RebalanceProtocol, Strategies, Strategy};
 
@@ -203,7 +203,11 @@ where
 fn offers(Strategies { offered, protocol }: Strategies) -> Vec<Offer> {
     let shared = Arc::new(Shared::default());
     let offer = |strategy| match strategy {
-        Strategy::Builtin(name) => Offer::Builtin(name),
+        Strategy::Builtin(name) => {
+            // Both are ASCII.
+            let follower = Follower::new(name.to_str().unwrap_or_default(), Arc::clone(&shared));
+            Offer::Builtin { name, callbacks: Arc::new(follower) }
+        }
         Strategy::Ours { name, assignor } => Offer::Ours {
             name,
             cooperative: protocol == RebalanceProtocol::Cooperative,

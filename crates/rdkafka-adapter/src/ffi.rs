@@ -28,10 +28,18 @@ mod sys;
 ///
 /// None may call into the client: most of its calls wait for that very thread.
 pub(crate) trait Callbacks: Send + Sync + 'static {
-    /// The subscription message of the next JoinGroup. Without one the topics go without claims.
-    fn join(&self, join: Join<'_>) -> Option<Vec<u8>>;
-    /// Gives every partition of the group to a member; the error is a reason for librdkafka's log.
-    fn assign(&self, round: &mut Round<'_>) -> Result<(), String>;
+    /// The subscription message of the next JoinGroup. Without one the topics go without claims. Not asked of librdkafka's
+    /// own strategies.
+    fn join(&self, join: Join<'_>) -> Option<Vec<u8>> {
+        let _ = join;
+        None
+    }
+    /// Gives every partition of the group to a member; the error is a reason for librdkafka's log. Not asked of
+    /// librdkafka's own strategies.
+    fn assign(&self, round: &mut Round<'_>) -> Result<(), String> {
+        let _ = round;
+        Err(String::from("librdkafka assigns by this strategy"))
+    }
     /// What this member was given.
     fn assigned(&self, share: Share<'_>);
     /// What the application sees of this member.
@@ -42,8 +50,8 @@ pub(crate) trait Callbacks: Send + Sync + 'static {
 
 /// A strategy to be offered to the group.
 pub(crate) enum Offer {
-    /// One of librdkafka's.
-    Builtin(&'static CStr),
+    /// One of librdkafka's; it is only listened to.
+    Builtin { name: &'static CStr, callbacks: Arc<dyn Callbacks> },
     /// One that is implemented here.
     Ours { name: CString, cooperative: bool, callbacks: Arc<dyn Callbacks> },
 }
@@ -102,11 +110,20 @@ where
         // SAFETY: as above; the names are nul-terminated; a plug lives, at one address, as long as the client.
         check(unsafe {
             match offered {
-                Offered::Builtin(name) => sys::ks_enable_builtin(client, name.as_ptr()),
-                Offered::Ours { name, cooperative, plug } => {
+                Offered::Builtin { name, plug } => {
                     let plug: *const Plug = &raw const **plug;
-                    let opaque = plug.cast_mut().cast();
-                    sys::ks_enable_ours(client, name.as_ptr(), c_int::from(*cooperative), plug.cast(), opaque)
+                    sys::ks_enable_builtin(client, name.as_ptr(), plug.cast(), plug.cast_mut().cast())
+                }
+                Offered::Ours { name, cooperative, plug } => {
+                    let (plug, cooperative): (*const Plug, _) =
+                        (&raw const **plug, c_int::from(*cooperative));
+                    sys::ks_enable_ours(
+                        client,
+                        name.as_ptr(),
+                        cooperative,
+                        plug.cast(),
+                        plug.cast_mut().cast(),
+                    )
                 }
             }
         })?;
@@ -121,31 +138,31 @@ fn check(code: RDKafkaRespErr) -> Result<(), Refused> {
     Err(Refused::Code(code.into()))
 }
 
-/// The callbacks of one of the strategies that were installed in a consumer here, if any were.
+/// The callbacks of one of the strategies that were installed in a consumer, if any were.
 pub(crate) fn installed<C>(consumer: &impl Consumer<C>) -> Option<Arc<dyn Callbacks>>
 where
     C: ConsumerContext,
 {
     // SAFETY: the client lives as long as the consumer that is borrowed here, and its list of strategies changes only
     // in `install`, under an exclusive borrow.
-    let plug = NonNull::new(unsafe { sys::ks_find_ours(consumer.client().native_ptr()) })?;
-    // SAFETY: what is found is the plug given to `ks_enable_ours`, which lives as long as the client.
+    let plug = NonNull::new(unsafe { sys::ks_find(consumer.client().native_ptr()) })?;
+    // SAFETY: what is found is a plug given to the client in `install`, which lives as long as the client.
     Some(Arc::clone(unsafe { &plug.cast::<Plug>().as_ref().callbacks }))
 }
 
 /// An offer as the client owns it.
 enum Offered {
-    Builtin(&'static CStr),
     // Boxed, for an address that stays.
+    Builtin { name: &'static CStr, plug: Box<Plug> },
     Ours { name: CString, cooperative: bool, plug: Box<Plug> },
 }
 
 impl From<Offer> for Offered {
     fn from(offer: Offer) -> Self {
         match offer {
-            Offer::Builtin(name) => Self::Builtin(name),
+            Offer::Builtin { name, callbacks } => Self::Builtin { name, plug: Plug::boxed(callbacks) },
             Offer::Ours { name, cooperative, callbacks } => {
-                Self::Ours { name, cooperative, plug: Box::new(Plug { to_c: TO_C, callbacks }) }
+                Self::Ours { name, cooperative, plug: Plug::boxed(callbacks) }
             }
         }
     }
@@ -159,6 +176,12 @@ struct Plug {
 }
 
 const _: () = assert!(mem::offset_of!(Plug, to_c) == 0);
+
+impl Plug {
+    fn boxed(callbacks: Arc<dyn Callbacks>) -> Box<Self> {
+        Box::new(Self { to_c: TO_C, callbacks })
+    }
+}
 
 const TO_C: sys::Callbacks = sys::Callbacks { join: call_join, assign: call_assign, assigned: call_assigned };
 

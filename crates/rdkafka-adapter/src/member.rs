@@ -55,6 +55,25 @@ impl Shared {
         self.events.from_now()
     }
 
+    /// Notes what this member was given by the strategy of this name.
+    fn given(&self, strategy: &str, share: Share<'_>) -> Arc<Assigned> {
+        let mut state = self.lock();
+        let generation = share.generation();
+        let led = state.led.take().filter(|(of, _)| *of == generation).map(|(_, led)| led);
+        let assigned = Arc::new(Assigned {
+            generation,
+            strategy: strategy.to_owned(),
+            member_id: String::from_utf8_lossy(share.member_id()).into_owned(),
+            subscription: state.subscription.clone(),
+            partitions: by_topic(share.partitions()),
+            led,
+        });
+        state.assigned = Some(Arc::clone(&assigned));
+        drop(state);
+        self.events.add(Event::Assigned(Arc::clone(&assigned)));
+        assigned
+    }
+
     /// Each change is a single assignment, so the state is whole even after a panic.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -173,20 +192,7 @@ impl Callbacks for Member {
     }
 
     fn assigned(&self, share: Share<'_>) {
-        let mut state = self.shared.lock();
-        let generation = share.generation();
-        let led = state.led.take().filter(|(of, _)| *of == generation).map(|(_, led)| led);
-        let assigned = Arc::new(Assigned {
-            generation,
-            strategy: self.name.clone(),
-            member_id: String::from_utf8_lossy(share.member_id()).into_owned(),
-            subscription: state.subscription.clone(),
-            partitions: by_topic(share.partitions()),
-            led,
-        });
-        state.assigned = Some(Arc::clone(&assigned));
-        drop(state);
-        self.shared.events.add(Event::Assigned(Arc::clone(&assigned)));
+        let assigned = self.shared.given(&self.name, share);
         self.ask("assigned", || {
             self.assignor.assigned(&assigned);
             Ok(())
@@ -195,6 +201,37 @@ impl Callbacks for Member {
 
     fn panicked(&self, callback: &'static str, message: &str) {
         self.failed(callback, format!("it panicked: {message}"));
+    }
+}
+
+/// A member as it offers one of librdkafka's strategies: what it is given by that is what it claims by another.
+pub(crate) struct Follower {
+    name: &'static str,
+    shared: Arc<Shared>,
+}
+
+impl Follower {
+    pub(crate) fn new(name: &'static str, shared: Arc<Shared>) -> Self {
+        Self { name, shared }
+    }
+}
+
+impl Callbacks for Follower {
+    fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
+    fn assigned(&self, share: Share<'_>) {
+        self.shared.given(self.name, share);
+    }
+
+    fn panicked(&self, callback: &'static str, message: &str) {
+        tracing::error!(
+            strategy = self.name,
+            callback,
+            message,
+            "listening to librdkafka's own strategy panicked"
+        );
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// The membership of a consumer that offers a strategy of this crate's, or one of yours; `None` of any other.
+    /// The membership of a consumer that was created, or given its strategies, by this crate; `None` of any other.
     pub fn of<C: ConsumerContext>(consumer: &impl Consumer<C>) -> Option<Self> {
         Some(Self { shared: ffi::installed(consumer)?.shared() })
     }
@@ -47,7 +47,8 @@ pub struct Assigned {
     pub strategy: String,
     /// The member id that the broker gave.
     pub member_id: String,
-    /// The topics that this member named when it joined this generation, patterns expanded, sorted.
+    /// The topics that this member named when it joined this generation, patterns expanded, sorted; none where it offers
+    /// only strategies of librdkafka's.
     pub subscription: Vec<String>,
     /// Topic by topic, the partitions given, both sorted. No topic is without partitions.
     pub partitions: Vec<(String, Vec<i32>)>,

@@ -63,7 +63,12 @@ unsafe extern "C" {
         opaque: *mut c_void,
     ) -> RDKafkaRespErr;
     pub(super) fn ks_disable_all(rk: *mut RDKafka);
-    pub(super) fn ks_enable_builtin(rk: *mut RDKafka, name: *const c_char) -> RDKafkaRespErr;
+    pub(super) fn ks_enable_builtin(
+        rk: *mut RDKafka,
+        name: *const c_char,
+        callbacks: *const Callbacks,
+        opaque: *mut c_void,
+    ) -> RDKafkaRespErr;
     pub(super) fn ks_enable_ours(
         rk: *mut RDKafka,
         name: *const c_char,
@@ -71,7 +76,7 @@ unsafe extern "C" {
         callbacks: *const Callbacks,
         opaque: *mut c_void,
     ) -> RDKafkaRespErr;
-    pub(super) fn ks_find_ours(rk: *mut RDKafka) -> *mut c_void;
+    pub(super) fn ks_find(rk: *mut RDKafka) -> *mut c_void;
 
     pub(super) fn ks_list_len(list: *const List) -> usize;
     pub(super) fn ks_list_topic(list: *const List, i: usize) -> Slice;
