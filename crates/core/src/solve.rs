@@ -16,6 +16,7 @@ use mismatches::{Local, Tight};
 use network::Network;
 use place::Keep;
 use returns::Returns;
+use spread::Allowance;
 use work::Work;
 
 mod balance;
@@ -28,6 +29,7 @@ mod moves;
 mod network;
 mod place;
 mod returns;
+mod spread;
 mod work;
 
 /// The optimal assignment of a group, within a bound on the work.
@@ -47,6 +49,7 @@ pub(crate) fn assign(group: &Group, options: &Options) -> Assignment {
         network: &network,
         owners: &owners,
         work: Work::new(options.budget),
+        allowance: Allowance::default(),
     };
     let exact = solver.solve();
     let State { target, potentials } = solver.state;
@@ -71,6 +74,7 @@ struct Solver<'s> {
     scratch: Scratch,
     state: State,
     work: Work,
+    allowance: Allowance,
 }
 
 /// What the stages fill in.
@@ -123,7 +127,7 @@ impl Solver<'_> {
         self.flow = vec![0; self.network.route_count()];
         for component in cutter.whole() {
             if component.is_complete {
-                exact &= self.complete(&component);
+                exact &= self.solve_complete(&component);
             } else if let Some(keep) = self.extend_kept(&component) {
                 exact &= self.return_and_place(&component, &keep);
             } else {
@@ -145,7 +149,7 @@ impl Solver<'_> {
 
     fn solve_block(&mut self, block: &Block) -> bool {
         if block.is_complete {
-            return self.complete(block);
+            return self.solve_complete(block);
         }
         let decided = !self.has_bypass(block) || self.decide_mismatches(block);
         self.price(block);
@@ -164,7 +168,19 @@ impl Solver<'_> {
             self.place_kept(keep);
         }
         self.place_dealt(block);
-        returns != Returns::Exhausted
+        if returns == Returns::Exhausted {
+            return false;
+        }
+        self.spread(block);
+        true
+    }
+
+    fn solve_complete(&mut self, block: &Block) -> bool {
+        let exact = self.complete(block);
+        if exact {
+            self.spread(block);
+        }
+        exact
     }
 
     fn has_bypass(&self, block: &Block) -> bool {

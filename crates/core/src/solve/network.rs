@@ -136,6 +136,14 @@ impl Network {
         ways
     }
 
+    /// How many members a route leads to.
+    pub(super) fn reach(&self, route: Route) -> usize {
+        match route {
+            Route::Class(class) => self.members_of(class).len(),
+            Route::Bypass(bypass) => self.routes_of(bypass).iter().map(|&route| self.reach(route)).sum(),
+        }
+    }
+
     pub(super) fn route(&self, id: usize) -> Route {
         self.routes[id]
     }
