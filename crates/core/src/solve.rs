@@ -202,6 +202,7 @@ impl Solver<'_> {
 mod tests {
     use crate::{
         dense::{Group, GroupBuilder, MemberId, PartitionId, RackId, TopicId},
+        report::Options,
         verify::verify,
     };
 
@@ -291,6 +292,19 @@ mod tests {
     fn groups_with_earlier_owners_are_proven() {
         for seed in 0..4000 {
             check(&random_group(seed, 2 + seed % 9, seed % 2 == 0, true), seed);
+        }
+    }
+
+    #[test]
+    fn whatever_the_budget_the_result_is_valid_and_says_what_is_proven() {
+        for seed in 0..1500 {
+            let group = random_group(seed, 2 + seed % 9, seed % 2 == 0, seed % 3 == 0);
+            for budget in [0, 1, 10, 30, 60, 100, 130, 200, 400, 1000] {
+                let assignment = group.assign_with(&Options::default().with_budget(budget));
+                let verdict = verify(&group, assignment.target(), assignment.certificate())
+                    .unwrap_or_else(|flaw| panic!("seed {seed}, budget {budget}: {flaw}"));
+                assert_eq!(assignment.report().proven, verdict.proven, "seed {seed}, budget {budget}");
+            }
         }
     }
 }

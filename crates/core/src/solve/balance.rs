@@ -278,7 +278,9 @@ impl Cutter<'_> {
         if left == 0 {
             return;
         }
-        let mut ways = self.network.ways(hub);
+        // A class that can also be reached directly is.
+        let mut ways = self.network.sorted_ways(hub);
+        ways.dedup_by_key(|way| way.class);
         let is_open = |way: &Way| {
             let over_bypass = match self.network.route(way.first as usize) {
                 Route::Bypass(bypass) => self.part_of_sender[bypass as usize] == label,
@@ -296,7 +298,7 @@ impl Cutter<'_> {
         // The first few are filled up to the load per member that this gives them.
         let (mut members, mut sum, mut filled) = (0, left, 0);
         for way in &ways {
-            if filled > 0 && sum <= loads[way.class as usize] / size(way.class) * members {
+            if filled > 0 && sum * size(way.class) <= loads[way.class as usize] * members {
                 break;
             }
             members += size(way.class);
