@@ -11,8 +11,10 @@ pub(crate) struct Shape {
     pub(crate) topics: Vec<u32>,
     /// The topics of each member. Members with the same list share it.
     pub(crate) members: Vec<Subscription>,
-    /// How many racks there are, and on how many of them each partition is. Members are on one each, in turn.
+    /// How many racks there are, and on how many of them each partition is.
     pub(crate) racks: Option<(u32, u32)>,
+    /// The rack of each member, where racks are known. Later members go on in turn.
+    pub(crate) member_racks: Vec<u32>,
     /// The partitions each member claims of the last generation, and of the one before it.
     pub(crate) claims: Vec<[Vec<PartitionId>; 2]>,
 }
@@ -69,6 +71,7 @@ impl Shape {
     /// The same with partitions on `replicas` of `racks` racks, and members on them too.
     pub(crate) fn with_racks(mut self, racks: u32, replicas: u32) -> Self {
         self.racks = Some((racks, replicas));
+        self.member_racks = (0..racks).cycle().take(self.members.len()).collect();
         self
     }
 
@@ -91,6 +94,9 @@ impl Shape {
     /// The same without one member.
     pub(crate) fn without(mut self, member: usize) -> Self {
         self.members.remove(member);
+        if self.racks.is_some() {
+            self.member_racks.remove(member);
+        }
         if !self.claims.is_empty() {
             self.claims.remove(member);
         }
@@ -136,7 +142,8 @@ impl Shape {
             let subscription = builder.subscription(topics.iter().copied());
             let member = builder.member(subscription);
             if let Some((racks, _)) = self.racks {
-                builder.member_rack(member, RackId(index % racks));
+                let rack = self.member_racks.get(index as usize).copied().unwrap_or(index % racks);
+                builder.member_rack(member, RackId(rack));
             }
         }
         for (index, [last, before]) in (0..).zip(&self.claims) {

@@ -50,6 +50,8 @@ impl Size {
     pub(crate) const SMALL: Size = Size { topics: 5, partitions: 6, members: 7 };
     pub(crate) const MEDIUM: Size = Size { topics: 9, partitions: 8, members: 20 };
     pub(crate) const LARGE: Size = Size { topics: 14, partitions: 12, members: 80 };
+    /// Many partitions a topic: what is kept, dealt and left over comes in bulk.
+    pub(crate) const WIDE: Size = Size { topics: 3, partitions: 100, members: 8 };
     /// Too large for the oracle.
     pub(crate) const HUGE: Size = Size { topics: 60, partitions: 40, members: 400 };
 }

@@ -21,9 +21,10 @@ fn judge_groups(structure: Structure) {
 fn sized_group(structure: Structure, seed: u64) -> Case {
     let size = match seed % 100 {
         0..30 => Size::TINY,
-        30..76 => Size::SMALL,
-        76..98 => Size::MEDIUM,
-        _ => Size::LARGE,
+        30..72 => Size::SMALL,
+        72..93 => Size::MEDIUM,
+        93..96 => Size::LARGE,
+        _ => Size::WIDE,
     };
     group(structure, size, seed)
 }
