@@ -220,8 +220,9 @@ ks_enable_builtin(rd_kafka_t *rk, const char *name, const ks_callbacks *callback
         rd_kafka_assignor_t *rkas = rd_kafka_assignor_find(rk, name);
 
         rd_assert((const void *)callbacks == opaque);
-        /* range and roundrobin listen to no assignment themselves, and have no opaque. */
-        if (!rkas || rkas->rkas_on_assignment_cb || rkas->rkas_opaque)
+        /* range and roundrobin listen to no assignment themselves. */
+        if (!rkas || rkas->rkas_assign_cb == assign_cb ||
+            (rkas->rkas_on_assignment_cb && rkas->rkas_on_assignment_cb != on_assignment_cb))
                 return RD_KAFKA_RESP_ERR__UNKNOWN_PROTOCOL;
         rkas->rkas_on_assignment_cb = on_assignment_cb;
         rkas->rkas_opaque           = opaque;
@@ -267,7 +268,7 @@ void *ks_find(rd_kafka_t *rk) {
         if (rd_kafka_type(rk) != RD_KAFKA_CONSUMER)
                 return NULL;
         RD_LIST_FOREACH(rkas, &rk->rk_conf.partition_assignors, i) {
-                if (rkas->rkas_on_assignment_cb == on_assignment_cb)
+                if (rkas->rkas_enabled && rkas->rkas_on_assignment_cb == on_assignment_cb)
                         return rkas->rkas_opaque;
         }
         return NULL;

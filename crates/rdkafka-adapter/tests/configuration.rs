@@ -93,3 +93,12 @@ fn installs_in_a_consumer_made_elsewhere() {
     Assignors::new().install(&mut consumer, "sticky").unwrap();
     assert!(Membership::of(&consumer).is_some());
 }
+
+#[test]
+fn installs_other_strategies_over_the_first() {
+    let mut consumer: BaseConsumer = config("sticky,range").create_consumer().unwrap();
+    for strategies in ["range", "cooperative-sticky", "roundrobin,sticky,range"] {
+        Assignors::new().install(&mut consumer, strategies).unwrap();
+        assert!(Membership::of(&consumer).is_some(), "{strategies}");
+    }
+}
