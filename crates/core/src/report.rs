@@ -18,7 +18,7 @@ pub struct Options {
 
 impl Options {
     /// The budget of [`Options::default`]: one or two seconds of a common processor.
-    pub const DEFAULT_BUDGET: u64 = 200_000_000;
+    pub const DEFAULT_BUDGET: u64 = 50_000_000;
 
     /// The same with another budget.
     #[must_use]

@@ -33,16 +33,34 @@ pub(super) struct ArcId(u32);
 /// A network with a flow on it.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// Node `u` has the half arcs `start[u]..start[u + 1]`.
-    start: Vec<u32>,
+    /// One more than there are, as the end of the last one's arcs.
+    nodes: Vec<Node>,
     arcs: Vec<HalfArc>,
     /// Where the forward half of each planned arc is.
     position: Vec<u32>,
     /// What each node has left to send, and to take.
     pub(super) excess: Vec<u32>,
     pub(super) spare: Vec<u32>,
-    potential: Vec<i32>,
-    search: Search,
+    /// The nodes that the last search reached.
+    reached: Vec<u32>,
+    /// Nodes still to be looked at, by distance.
+    buckets: Vec<Vec<u32>>,
+    /// The half arcs from a source to the node at hand.
+    path: Vec<u32>,
+}
+
+/// What is known about a node, together since it is needed together.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// It has the half arcs from here to the start of the next node.
+    start: u32,
+    potential: i32,
+    /// How far it is from the sources in cost; among equals, `hop` counts arcs.
+    distance: u32,
+    hop: u32,
+    /// Which half arc to try next.
+    current: u32,
+    settled: bool,
 }
 
 /// One direction of an arc: what could still flow this way.
@@ -63,19 +81,6 @@ pub(super) enum Outcome {
     Stuck,
     /// The bound on the work was reached.
     Exhausted,
-}
-
-#[derive(Debug, Default)]
-struct Search {
-    /// Cost distance of each node that was reached; within the same distance, `hop` counts arcs.
-    distance: Vec<u32>,
-    hop: Vec<u32>,
-    settled: Vec<bool>,
-    /// Which half arc to try next.
-    current: Vec<u32>,
-    reached: Vec<u32>,
-    buckets: Vec<Vec<u32>>,
-    path: Vec<u32>,
 }
 
 impl Plan {
@@ -119,20 +124,16 @@ impl Plan {
                 HalfArc { head: arc.tail, residual: arc.flow, mate: forth, cost: -arc.cost };
             position.push(forth);
         }
+        let node = |start| Node { start, potential: 0, distance: FAR, hop: 0, current: 0, settled: false };
         Flow {
-            start,
+            nodes: start.into_iter().map(node).collect(),
             arcs,
             position,
             excess: vec![0; nodes],
             spare: vec![0; nodes],
-            potential: vec![0; nodes],
-            search: Search {
-                distance: vec![FAR; nodes],
-                hop: vec![0; nodes],
-                settled: vec![false; nodes],
-                current: vec![0; nodes],
-                ..Search::default()
-            },
+            reached: Vec::new(),
+            buckets: Vec::new(),
+            path: Vec::new(),
         }
     }
 }
@@ -170,29 +171,28 @@ impl Flow {
 
     /// The price of a node. After [`Outcome::Complete`], whatever a node sends goes where cost plus price is least.
     pub(super) fn price(&self, node: u32) -> i64 {
-        -i64::from(self.potential[node as usize])
+        -i64::from(self.nodes[node as usize].potential)
     }
 
     /// Whether what could not be sent could at least reach this node. After [`Outcome::Stuck`].
     pub(super) fn is_reached(&self, node: u32) -> bool {
-        self.search.distance[node as usize] != FAR
+        self.nodes[node as usize].distance != FAR
     }
 
     /// Distances from the sources, up to the nearest node that can take something, and in hops as far as those.
     fn find_shortest(&mut self, sources: &[u32], work: &mut Work) -> Option<u32> {
-        let Self { start, arcs, spare, potential, search, .. } = self;
-        let Search { distance, hop, settled, current, reached, buckets, .. } = search;
+        let Self { arcs, nodes, spare, reached, buckets, .. } = self;
         for node in reached.drain(..) {
-            distance[node as usize] = FAR;
-            settled[node as usize] = false;
+            nodes[node as usize].distance = FAR;
+            nodes[node as usize].settled = false;
         }
         buckets.iter_mut().for_each(Vec::clear);
         if buckets.is_empty() {
             buckets.push(Vec::new());
         }
         for &source in sources {
-            distance[source as usize] = 0;
-            hop[source as usize] = 0;
+            nodes[source as usize].distance = 0;
+            nodes[source as usize].hop = 0;
             reached.push(source);
             buckets[0].push(source);
         }
@@ -202,46 +202,43 @@ impl Flow {
             let mut found_at = None;
             let mut next = 0;
             while next < bucket.len() {
-                let node = bucket[next] as usize;
+                let at = bucket[next] as usize;
                 next += 1;
-                if settled[node] || distance[node] as usize != at_distance {
+                let Node { potential, distance, hop, settled, .. } = nodes[at];
+                if settled || distance as usize != at_distance {
                     continue;
                 }
-                if found_at.is_some_and(|found| hop[node] > found) {
+                if found_at.is_some_and(|found| hop > found) {
                     break;
                 }
-                settled[node] = true;
-                current[node] = start[node];
-                if spare[node] > 0 {
-                    found_at = Some(hop[node]);
+                nodes[at].settled = true;
+                nodes[at].current = nodes[at].start;
+                if spare[at] > 0 {
+                    found_at = Some(hop);
                     continue;
                 }
-                let out = &arcs[start[node] as usize..start[node + 1] as usize];
+                let out = &arcs[nodes[at].start as usize..nodes[at + 1].start as usize];
                 work.scan(out.len());
-                for arc in out {
-                    if arc.residual == 0 {
+                for arc in out.iter().filter(|arc| arc.residual > 0) {
+                    let head = &mut nodes[arc.head as usize];
+                    if head.settled {
                         continue;
                     }
-                    let head = arc.head as usize;
-                    if settled[head] {
-                        continue;
-                    }
-                    let reduced = arc.cost + potential[node] - potential[head];
+                    let reduced = arc.cost + potential - head.potential;
                     debug_assert!(reduced >= 0, "an arc that pays for itself");
-                    let reduced = reduced as u32;
-                    let reach = at_distance as u32 + reduced;
-                    if reach >= distance[head] {
+                    let reach = distance + reduced as u32;
+                    if reach >= head.distance {
                         continue;
                     }
-                    if distance[head] == FAR {
+                    if head.distance == FAR {
                         reached.push(arc.head);
                     }
-                    distance[head] = reach;
+                    head.distance = reach;
                     if reduced == 0 {
-                        hop[head] = hop[node] + 1;
+                        head.hop = hop + 1;
                         bucket.push(arc.head);
                     } else {
-                        hop[head] = 0;
+                        head.hop = 0;
                         if buckets.len() <= reach as usize {
                             buckets.resize_with(reach as usize + 1, Vec::new);
                         }
@@ -267,10 +264,10 @@ impl Flow {
         if distance == 0 {
             return;
         }
-        for &node in &self.search.reached {
-            let near = self.search.distance[node as usize];
-            if near < distance {
-                self.potential[node as usize] -= (distance - near) as i32;
+        for &node in &self.reached {
+            let node = &mut self.nodes[node as usize];
+            if node.distance < distance {
+                node.potential -= (distance - node.distance) as i32;
             }
         }
     }
@@ -278,11 +275,13 @@ impl Flow {
     /// Sends what a source has to its neighbours at the end of shortest paths, to each about the same: a
     /// topic should not go to one member as a whole.
     fn send_evenly_from(&mut self, source: u32, work: &mut Work) {
-        let Self { start, arcs, excess, spare, potential, .. } = self;
-        let (first, end) = (start[source as usize], start[source as usize + 1]);
+        let Self { arcs, nodes, excess, spare, .. } = self;
+        let (first, end) = (nodes[source as usize].start, nodes[source as usize + 1].start);
         let takes = |arc: &HalfArc, spare: &[u32]| {
             let head = arc.head as usize;
-            arc.residual > 0 && spare[head] > 0 && arc.cost + potential[source as usize] == potential[head]
+            arc.residual > 0
+                && spare[head] > 0
+                && arc.cost + nodes[source as usize].potential == nodes[head].potential
         };
         work.scan((end - first) as usize);
         let takers = arcs[first as usize..end as usize].iter().filter(|arc| takes(arc, spare)).count() as u32;
@@ -306,60 +305,65 @@ impl Flow {
 
     /// Sends what a source has along shortest paths, as far as they carry.
     fn send_from(&mut self, source: u32, work: &mut Work) {
-        let Self { start, arcs, excess, spare, potential, search, .. } = self;
-        let Search { distance, hop, settled, current, path, .. } = search;
-        path.clear();
+        self.path.clear();
         let mut node = source as usize;
-        while excess[source as usize] > 0 && !work.is_exhausted() {
-            if spare[node] > 0 {
-                let narrowest = path.iter().map(|&at| arcs[at as usize].residual).min().unwrap_or(UNBOUNDED);
-                let amount = narrowest.min(spare[node]).min(excess[source as usize]);
-                excess[source as usize] -= amount;
-                spare[node] -= amount;
-                for &at in path.iter() {
-                    arcs[at as usize].residual -= amount;
-                    let mate = arcs[at as usize].mate;
-                    arcs[mate as usize].residual += amount;
-                }
-                work.scan(path.len());
-                // Go on from where the path is now closed.
-                if let Some(closed) = path.iter().position(|&at| arcs[at as usize].residual == 0) {
-                    let mate = arcs[path[closed] as usize].mate;
-                    node = arcs[mate as usize].head as usize;
-                    path.truncate(closed);
-                }
-                if spare[node] > 0 {
+        while self.excess[source as usize] > 0 && !work.is_exhausted() {
+            if self.spare[node] > 0 {
+                work.scan(self.path.len());
+                node = self.send_along_path(source, node);
+                if self.spare[node] > 0 {
                     continue;
                 }
             }
-            let from = current[node];
-            let open = (from..start[node + 1]).find(|&at| {
-                let arc = &arcs[at as usize];
-                let head = arc.head as usize;
-                arc.residual > 0
-                    && settled[head]
-                    && (if distance[head] == distance[node] {
-                        hop[head] == hop[node] + 1
-                    } else {
-                        hop[head] == 0 && distance[head] > distance[node]
-                    })
-                    && arc.cost + potential[node] == potential[head]
-            });
-            work.scan((open.unwrap_or(start[node + 1]) - from) as usize + 1);
-            match open {
-                Some(at) => {
-                    current[node] = at;
-                    path.push(at);
-                    node = arcs[at as usize].head as usize;
-                }
-                None => {
-                    current[node] = start[node + 1];
-                    let Some(at) = path.pop() else { return };
-                    let mate = arcs[at as usize].mate;
-                    node = arcs[mate as usize].head as usize;
-                    current[node] += 1;
-                }
+            let (from, end) = (self.nodes[node].current, self.nodes[node + 1].start);
+            let open = (from..end).find(|&at| self.is_on_shortest(node, &self.arcs[at as usize]));
+            work.scan((open.unwrap_or(end) - from) as usize + 1);
+            self.nodes[node].current = open.unwrap_or(end);
+            if let Some(at) = open {
+                self.path.push(at);
+                node = self.arcs[at as usize].head as usize;
+            } else {
+                let Some(at) = self.path.pop() else { return };
+                node = self.tail(at);
+                self.nodes[node].current += 1;
             }
         }
+    }
+
+    /// Sends what the path carries from the source to the node at its end. Gives the node to go on from: the
+    /// last one that can still be reached.
+    fn send_along_path(&mut self, source: u32, node: usize) -> usize {
+        let Self { arcs, excess, spare, path, .. } = self;
+        let narrowest = path.iter().map(|&at| arcs[at as usize].residual).min().unwrap_or(UNBOUNDED);
+        let amount = narrowest.min(spare[node]).min(excess[source as usize]);
+        excess[source as usize] -= amount;
+        spare[node] -= amount;
+        for &at in path.iter() {
+            arcs[at as usize].residual -= amount;
+            let mate = arcs[at as usize].mate;
+            arcs[mate as usize].residual += amount;
+        }
+        let Some(closed) = path.iter().position(|&at| arcs[at as usize].residual == 0) else { return node };
+        let first_closed = path[closed];
+        path.truncate(closed);
+        self.tail(first_closed)
+    }
+
+    fn is_on_shortest(&self, node: usize, arc: &HalfArc) -> bool {
+        if arc.residual == 0 {
+            return false;
+        }
+        let (tail, head) = (&self.nodes[node], &self.nodes[arc.head as usize]);
+        let is_next = if head.distance == tail.distance {
+            head.hop == tail.hop + 1
+        } else {
+            head.hop == 0 && head.distance > tail.distance
+        };
+        head.settled && is_next && arc.cost + tail.potential == head.potential
+    }
+
+    fn tail(&self, arc: u32) -> usize {
+        let mate = self.arcs[arc as usize].mate;
+        self.arcs[mate as usize].head as usize
     }
 }
