@@ -8,6 +8,8 @@ use std::time::Duration;
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_rdkafka_adapter::{CreateConsumer, Membership};
 use rdkafka::consumer::{Consumer, StreamConsumer};
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 #[tokio::main]
@@ -16,47 +18,62 @@ async fn main() -> Result<(), Box<dyn Error>> {
     cluster.create_topic("orders", 6)?;
     let mut config = cluster.consumer_config("billing");
     config.set("partition.assignment.strategy", "sticky");
+    let (stop, stopped) = watch::channel(false);
 
-    let first: StreamConsumer = config.create_consumer()?;
-    first.subscribe(&["orders"])?;
-    let first = run("first", first);
-    load_becomes(&first, 6).await?;
+    let consumer: StreamConsumer = config.create_consumer()?;
+    consumer.subscribe(&["orders"])?;
+    let first = Membership::of(&consumer).ok_or("it offers sticky")?;
+    let first_task = tokio::spawn(read("first", consumer, stopped.clone()));
+    load_becomes("first", &first, 6).await?;
 
-    let second: StreamConsumer = config.create_consumer()?;
-    second.subscribe(&["orders"])?;
-    let second = run("second", second);
-    load_becomes(&first, 3).await?;
-    load_becomes(&second, 3).await?;
+    let consumer: StreamConsumer = config.create_consumer()?;
+    consumer.subscribe(&["orders"])?;
+    let second = Membership::of(&consumer).ok_or("it offers sticky")?;
+    let second_task = tokio::spawn(read("second", consumer, stopped));
+    load_becomes("first", &first, 3).await?;
+    load_becomes("second", &second, 3).await?;
 
     let led = first.assigned().and_then(|assigned| assigned.led.clone());
     let report = led.and_then(|led| led.report).ok_or("the first member leads")?;
     println!("the second member's coming moved {} partitions of {}", report.moved, report.partitions);
+
+    // The consumers leave the group before the cluster goes.
+    stop.send(true)?;
+    first_task.await?;
+    second_task.await?;
+    if report.moved != 3 {
+        return Err("an even split needs three moves, and no more".into());
+    }
     Ok(())
 }
 
-/// Polls a consumer in the background, as a service would, and gives its membership.
-fn run(name: &'static str, consumer: StreamConsumer) -> Membership {
-    let membership = Membership::of(&consumer).expect("it offers sticky");
-    tokio::spawn(async move {
-        loop {
-            match consumer.recv().await {
+/// Reads until told to stop, as a service would.
+async fn read(name: &'static str, consumer: StreamConsumer, mut stopped: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            _ = stopped.changed() => break,
+            message = consumer.recv() => match message {
                 Ok(_) => println!("{name}: a message"),
-                Err(error) => println!("{name}: {error}"),
-            }
+                Err(error) => eprintln!("{name}: {error}"),
+            },
         }
-    });
-    membership
+    }
+    // Closing a consumer waits for the broker.
+    if let Err(error) = spawn_blocking(move || drop(consumer)).await {
+        eprintln!("{name}: {error}");
+    }
 }
 
-async fn load_becomes(membership: &Membership, load: usize) -> Result<(), Box<dyn Error>> {
+async fn load_becomes(name: &str, membership: &Membership, load: usize) -> Result<(), Box<dyn Error>> {
     let reached = async {
-        while membership.assigned().is_none_or(|assigned| assigned.load() != load) {
-            sleep(Duration::from_millis(20)).await;
+        loop {
+            match membership.assigned() {
+                Some(assigned) if assigned.load() == load => break assigned,
+                _ => sleep(Duration::from_millis(20)).await,
+            }
         }
     };
-    timeout(Duration::from_secs(30), reached).await?;
-    if let Some(assigned) = membership.assigned() {
-        println!("generation {}: {} has {:?}", assigned.generation, assigned.member_id, assigned.partitions);
-    }
+    let assigned = timeout(Duration::from_secs(30), reached).await?;
+    println!("generation {}: {name} has {:?}", assigned.generation, assigned.partitions);
     Ok(())
 }

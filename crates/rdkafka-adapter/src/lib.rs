@@ -93,6 +93,8 @@ mod member;
 mod membership;
 mod memory;
 mod plan;
+#[cfg(test)]
+mod roads;
 mod round;
 mod sticky;
 mod strategy;

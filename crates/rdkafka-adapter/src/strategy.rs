@@ -37,7 +37,7 @@ pub(crate) enum Strategy {
 }
 
 impl Strategy {
-    fn name(&self) -> &CStr {
+    pub(crate) fn name(&self) -> &CStr {
         match self {
             Self::Builtin(name) => name,
             Self::Ours { name, .. } => name,
