@@ -2,30 +2,41 @@
 #![cfg(all(feature = "mocking", feature = "tokio"))]
 
 use std::env;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// More than any example may take.
 const A_MINUTE: Duration = Duration::from_secs(60);
 
-/// Where Cargo puts examples: beside the folder of this very test.
-fn executable(example: &str) -> PathBuf {
-    let test = env::current_exe().unwrap();
-    let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
-    let executable = profile.join("examples").join(format!("{example}{}", env::consts::EXE_SUFFIX));
-    assert!(
-        executable.is_file(),
-        "{} is not there: `cargo test` builds examples unless it is told which targets to build; \
-         `cargo build --examples --features mocking` does",
-        executable.display()
-    );
-    executable
+/// The folder of the examples' executables, built as this test was.
+///
+/// `cargo test --all-targets` builds examples only as tests of themselves, which run nothing.
+fn executables() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let test = env::current_exe().unwrap();
+        let profile = test.parent().and_then(Path::parent).unwrap();
+        let name = profile.file_name().and_then(OsStr::to_str).unwrap();
+        let status = Command::new(env!("CARGO"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            // All of the workspace, so that features, and with them what is built already, are those of its tests.
+            .args(["build", "--quiet", "--workspace", "--examples", "--target-dir"])
+            .arg(profile.parent().unwrap())
+            .args(["--profile", if name == "debug" { "dev" } else { name }])
+            .status()
+            .unwrap();
+        assert!(status.success(), "the examples do not build");
+        profile.join("examples")
+    })
 }
 
 fn runs(example: &str) {
-    let mut process = Command::new(executable(example))
+    let executable = executables().join(format!("{example}{}", env::consts::EXE_SUFFIX));
+    let mut process = Command::new(executable)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
