@@ -110,7 +110,7 @@ fn claims(member: &RoundMember<'_>, topic: &str, partition: u32) -> bool {
     of_topic.any(|listing| listing.partitions.iter().any(|claimed| u32::try_from(*claimed) == Ok(partition)))
 }
 
-/// Looks up how far behind the group is, with a client that is no member of it. Blocks.
+/// Looks up how far behind the group is, with a client of its configuration that never subscribes. Blocks.
 fn look_up(client: &BaseConsumer, topic: &str) -> Result<Lags, Failure> {
     let patience = Duration::from_secs(5);
     let metadata = client.fetch_metadata(Some(topic), patience)?;

@@ -83,6 +83,17 @@ pub use strategy::RebalanceProtocol;
 #[cfg(feature = "mocking")]
 pub mod mocking;
 
+/// The snippets in the guides are tests, too.
+#[cfg(all(doctest, feature = "mocking", feature = "tokio"))]
+mod guides {
+    #[doc = include_str!("../../../docs/guide.md")]
+    mod guide {}
+    #[doc = include_str!("../../../docs/migration.md")]
+    mod migration {}
+    #[doc = include_str!("../../../docs/operations.md")]
+    mod operations {}
+}
+
 mod assignor;
 mod create;
 mod decoded;

@@ -42,11 +42,11 @@ fn picked(lists: &[&str]) -> Option<String> {
     votes.into_iter().max_by_key(|(_, votes)| *votes).map(|(name, _)| name.clone())
 }
 
-/// What a member was given of `orders`.
+/// What a member was given of `orders`, by whatever strategy: nobody asks which.
 fn given(generation: i32, partitions: &[i32]) -> Assigned {
     Assigned {
         generation,
-        strategy: String::new(),
+        strategy: RANGE.into(),
         member_id: String::new(),
         subscription: vec!["orders".into()],
         partitions: vec![("orders".into(), partitions.to_vec())],
@@ -163,7 +163,7 @@ fn members_without_a_strategy_in_common_are_refused() {
 }
 
 #[test]
-fn a_member_new_to_sticky_claims_nothing() {
+fn a_member_just_started_claims_nothing() {
     let joining = subscription(STICKY_OR_RANGE, &Sticky::new(), None);
     assert_eq!(said(Kind::Sticky, &joining), (vec![], None, vec![]));
 }

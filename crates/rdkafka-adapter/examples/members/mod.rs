@@ -34,7 +34,7 @@ impl Member {
     ) -> Result<Self, Failure> {
         let consumer: StreamConsumer = assignors.create_consumer(config, DefaultConsumerContext)?;
         consumer.subscribe(topics)?;
-        let membership = Membership::of(&consumer).ok_or("its strategies are all librdkafka's")?;
+        let membership = Membership::of(&consumer).ok_or("it was created by this crate")?;
         let (stop, stopped) = oneshot::channel();
         Ok(Self { name, membership, stop, task: tokio::spawn(poll(consumer, stopped)) })
     }
