@@ -19,17 +19,16 @@ use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_rdkafka_adapter::{
     Assignor, AssignorError, Assignors, Joining, Plan, RebalanceProtocol, Round, RoundMember,
 };
+use rdkafka::TopicPartitionList;
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use rdkafka::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
-use rdkafka::{ClientConfig, TopicPartitionList};
 use tokio::task::spawn_blocking;
 
-use members::{Failure, Member, expect, partitions};
+use members::{Failure, Member, expect, fill, partitions};
 
 mod members;
 
 /// Messages not yet consumed, by topic and partition.
-type Lags = BTreeMap<(String, u32), i64>;
+type Lags = BTreeMap<(String, u32), u64>;
 
 #[derive(Clone, Default)]
 struct ByLag {
@@ -63,7 +62,7 @@ impl Assignor for ByLag {
         let mut lags = BTreeMap::new();
         for (topic, partition, lag) in round.members.iter().flat_map(reported) {
             // Of two who looked at different times, believe the one that saw more to do.
-            let known: &mut i64 = lags.entry((topic, partition)).or_default();
+            let known: &mut u64 = lags.entry((topic, partition)).or_default();
             *known = lag.max(*known);
         }
         let mut by_weight = Vec::new();
@@ -71,7 +70,7 @@ impl Assignor for ByLag {
             for partition in 0..topic.partitions {
                 let lag = lags.get(&(topic.name, partition)).copied().unwrap_or(0);
                 // Lags within a factor of two weigh the same, or every message would move something.
-                by_weight.push((Reverse(lag.unsigned_abs().saturating_add(1).ilog2()), index, partition));
+                by_weight.push((Reverse(lag.saturating_add(1).ilog2()), index, partition));
             }
         }
         by_weight.sort_unstable();
@@ -87,14 +86,14 @@ impl Assignor for ByLag {
                 .min_by_key(|member| (loads[*member], !claims(&round.members[*member], name, partition)));
             let least = least.ok_or("a topic without a subscriber")?;
             plan.give(least, topic, partition);
-            loads[least] += 1 << log;
+            loads[least] = loads[least].saturating_add(1 << log);
         }
         Ok(plan)
     }
 }
 
 /// The lags that a member says it knows; none where it says something else.
-fn reported<'r>(member: &RoundMember<'r>) -> Vec<(&'r str, u32, i64)> {
+fn reported<'r>(member: &RoundMember<'r>) -> Vec<(&'r str, u32, u64)> {
     let Some(sent) = member.user_data else { return Vec::new() };
     let Ok(read) = StickyUserData::read_lossy(sent) else { return Vec::new() };
     let lines = &sent[sent.len() - read.trailing().len()..];
@@ -122,26 +121,17 @@ fn look_up(client: &BaseConsumer, topic: &str) -> Result<Lags, Failure> {
     for committed in client.committed_offsets(wanted, patience)?.elements() {
         let (low, high) = client.fetch_watermarks(topic, committed.partition(), patience)?;
         let next = committed.offset().to_raw().filter(|next| *next >= low).unwrap_or(low);
-        lags.insert((topic.to_owned(), committed.partition().unsigned_abs()), high - next);
+        let partition = committed.partition().unsigned_abs();
+        lags.insert((topic.to_owned(), partition), u64::try_from(high - next).unwrap_or(0));
     }
     Ok(lags)
-}
-
-/// Looks again and again, until told to stop.
-fn keep_looking(client: &BaseConsumer, lags: &Mutex<Lags>, stopped: &AtomicBool) -> Result<(), Failure> {
-    while !stopped.load(Ordering::Relaxed) {
-        let found = look_up(client, "orders")?;
-        *lags.lock().unwrap_or_else(PoisonError::into_inner) = found;
-        sleep(Duration::from_millis(200));
-    }
-    Ok(())
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
     let cluster = GroupCluster::start(1)?;
     cluster.create_topic("orders", 5)?;
-    fill(&cluster, [4000, 1000, 1000, 1000, 1000])?;
+    fill(&cluster, "orders", &[4000, 1000, 1000, 1000, 1000])?;
 
     // Nothing is committed here, so that what lags keeps lagging.
     let mut config = cluster.consumer_config("billing");
@@ -150,7 +140,14 @@ async fn main() -> Result<(), Failure> {
     let assignor = ByLag::default();
     let background = spawn_blocking({
         let (lags, stopped) = (Arc::clone(&assignor.lags), Arc::clone(&stopped));
-        move || keep_looking(&client, &lags, &stopped)
+        move || {
+            while !stopped.load(Ordering::Relaxed) {
+                let found = look_up(&client, "orders")?;
+                *lags.lock().unwrap_or_else(PoisonError::into_inner) = found;
+                sleep(Duration::from_millis(200));
+            }
+            Ok::<_, Failure>(())
+        }
     });
 
     config.set("partition.assignment.strategy", "by-lag");
@@ -178,18 +175,4 @@ async fn main() -> Result<(), Failure> {
         shares == [BTreeSet::from([0]), BTreeSet::from([1, 2, 3, 4])],
         "4,000 messages weigh as much as 4 × 1,000",
     )
-}
-
-/// Writes so many messages to each partition.
-fn fill(cluster: &GroupCluster, counts: [usize; 5]) -> Result<(), Failure> {
-    let mut config = ClientConfig::new();
-    let producer: ThreadedProducer<DefaultProducerContext> =
-        config.set("bootstrap.servers", cluster.bootstrap_servers()).create()?;
-    for (partition, count) in (0..).zip(counts) {
-        for _ in 0..count {
-            let record = BaseRecord::<(), str>::to("orders").partition(partition).payload("an order");
-            producer.send(record).map_err(|(error, _)| error)?;
-        }
-    }
-    Ok(producer.flush(Duration::from_secs(10))?)
 }

@@ -6,15 +6,13 @@
 //! `cargo run -p kafka-sticky-rdkafka-adapter --features mocking --example neighbours`
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_rdkafka_adapter::{
     Assignor, AssignorError, Assignors, Event, Joining, Plan, RebalanceProtocol, Round, Sticky,
 };
-use tokio::time::sleep;
 
-use members::{Failure, Member, expect, partitions};
+use members::{Failure, Member, expect, partitions, settled};
 
 mod members;
 
@@ -55,7 +53,7 @@ async fn main() -> Result<(), Failure> {
     members.push(join("forgets", Assignors::new().with(Neighbour { user_data: None }))?);
     members.push(join("frames", Assignors::new().with(Sticky::new().framed()))?);
     members.push(join("garbles", Assignors::new().with(Neighbour { user_data: Some(b"?!") }))?);
-    let before = shares(&members, 5).await?;
+    let before = shares(&members).await?;
     for (member, share) in members.iter().zip(&before) {
         println!("{} has {share:?}", member.name);
     }
@@ -64,7 +62,7 @@ async fn main() -> Result<(), Failure> {
 
     let mut events = members[0].membership.events();
     members.push(join("newcomer", Assignors::new())?);
-    let after = shares(&members, 4).await?;
+    let after = shares(&members).await?;
     println!("a newcomer joins, and what the leader has to say is:");
     let (mut remembered, mut unreadable) = (BTreeSet::new(), BTreeSet::new());
     while let Some(event) = events.try_next() {
@@ -96,17 +94,8 @@ async fn main() -> Result<(), Failure> {
     expect(unreadable == BTreeSet::from([garbles]), "one could not be read")
 }
 
-/// What each has, once all have this many in one generation.
-async fn shares(members: &[Member], load: usize) -> Result<Vec<BTreeSet<i32>>, Failure> {
-    for _ in 0..1500 {
-        let given: Vec<_> = members.iter().filter_map(|member| member.membership.assigned()).collect();
-        let settled = |assigned: &std::sync::Arc<kafka_sticky_rdkafka_adapter::Assigned>| {
-            assigned.load() == load && assigned.generation == given[0].generation
-        };
-        if given.len() == members.len() && given.iter().all(settled) {
-            return Ok(given.iter().map(|assigned| partitions(assigned, "orders")).collect());
-        }
-        sleep(Duration::from_millis(20)).await;
-    }
-    Err(format!("the {} members do not come to {load} partitions each", members.len()).into())
+/// What each has once the group has settled.
+async fn shares(members: &[Member]) -> Result<Vec<BTreeSet<i32>>, Failure> {
+    let given = settled(members, 20).await?;
+    Ok(given.iter().map(|assigned| partitions(assigned, "orders")).collect())
 }

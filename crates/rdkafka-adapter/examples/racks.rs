@@ -11,9 +11,8 @@ use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_rdkafka_adapter::{Assigned, Assignors, Report};
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use tokio::time::sleep;
 
-use members::{Failure, Member, expect, partitions};
+use members::{Failure, Member, expect, partitions, settled};
 
 mod members;
 
@@ -43,7 +42,7 @@ async fn main() -> Result<(), Failure> {
     );
     expect(everywhere == 0 && aware.report()?.rack_mismatches == 0, "each rack has a member")?;
 
-    let (_, last) = aware.members.pop().ok_or("there are three")?;
+    let last = aware.members.pop().ok_or("there are three")?;
     last.leave().await?;
     aware.settle().await?;
     let without = aware.mismatches(&rack_of);
@@ -60,7 +59,8 @@ async fn main() -> Result<(), Failure> {
 
 /// A group with a member on each rack.
 struct Zoned {
-    members: Vec<(&'static str, Member)>,
+    /// Named after their racks.
+    members: Vec<Member>,
     given: Vec<Arc<Assigned>>,
 }
 
@@ -76,31 +76,24 @@ impl Zoned {
         for rack in RACKS {
             let mut config = config.clone();
             locate(&mut config, rack);
-            zoned.members.push((rack, Member::join(rack, &config, &Assignors::new(), &["orders"])?));
+            zoned.members.push(Member::join(rack, &config, &Assignors::new(), &["orders"])?);
         }
         zoned.settle().await?;
         Ok(zoned)
     }
 
-    /// Waits until all members are in one generation and have all partitions.
     async fn settle(&mut self) -> Result<(), Failure> {
-        for _ in 0..1500 {
-            self.given = self.members.iter().filter_map(|(_, member)| member.membership.assigned()).collect();
-            let generation = self.given.first().map(|assigned| assigned.generation);
-            let together = self.given.len() == self.members.len()
-                && self.given.iter().all(|assigned| Some(assigned.generation) == generation);
-            if together && self.given.iter().map(|assigned| assigned.load()).sum::<usize>() == 9 {
-                return Ok(());
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
-        Err("the group does not settle".into())
+        self.given = settled(&self.members, 9).await?;
+        Ok(())
     }
 
     /// How many partitions have no replica on the rack of the member that has them.
     fn mismatches(&self, rack_of: &HashMap<i32, String>) -> usize {
-        let of_member = |((rack, _), assigned): (&(&'static str, Member), &Arc<Assigned>)| {
-            partitions(assigned, "orders").iter().filter(|partition| rack_of[*partition] != *rack).count()
+        let of_member = |(member, assigned): (&Member, &Arc<Assigned>)| {
+            partitions(assigned, "orders")
+                .iter()
+                .filter(|partition| rack_of[*partition] != member.name)
+                .count()
         };
         self.members.iter().zip(&self.given).map(of_member).sum()
     }
@@ -111,7 +104,7 @@ impl Zoned {
     }
 
     async fn leave(self) -> Result<(), Failure> {
-        for (_, member) in self.members.into_iter().rev() {
+        for member in self.members.into_iter().rev() {
             member.leave().await?;
         }
         Ok(())

@@ -6,9 +6,11 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_rdkafka_adapter::{Assigned, Assignors, Membership};
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{Consumer, DefaultConsumerContext, StreamConsumer};
+use rdkafka::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{sleep, timeout};
@@ -61,6 +63,22 @@ impl Member {
     }
 }
 
+/// What each was given, once all are in one generation and have so many partitions together.
+pub(crate) async fn settled(members: &[Member], partitions: usize) -> Result<Vec<Arc<Assigned>>, Failure> {
+    let reached = async {
+        loop {
+            let given: Vec<_> = members.iter().filter_map(|member| member.membership.assigned()).collect();
+            let together = given.len() == members.len()
+                && given.iter().all(|assigned| assigned.generation == given[0].generation);
+            if together && given.iter().map(|assigned| assigned.load()).sum::<usize>() == partitions {
+                break given;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    Ok(timeout(Duration::from_secs(30), reached).await.map_err(|_| "the group does not settle")?)
+}
+
 async fn poll(consumer: StreamConsumer, mut stopped: oneshot::Receiver<()>) -> Result<(), Failure> {
     loop {
         tokio::select! {
@@ -76,6 +94,20 @@ async fn poll(consumer: StreamConsumer, mut stopped: oneshot::Receiver<()>) -> R
 pub(crate) fn partitions(assigned: &Assigned, topic: &str) -> BTreeSet<i32> {
     let of_topic = assigned.partitions.iter().filter(|(name, _)| name == topic);
     of_topic.flat_map(|(_, partitions)| partitions).copied().collect()
+}
+
+/// Writes so many messages to each partition of a topic.
+pub(crate) fn fill(cluster: &GroupCluster, topic: &str, counts: &[usize]) -> Result<(), Failure> {
+    let mut config = ClientConfig::new();
+    let producer: ThreadedProducer<DefaultProducerContext> =
+        config.set("bootstrap.servers", cluster.bootstrap_servers()).create()?;
+    for (partition, count) in (0..).zip(counts) {
+        for _ in 0..*count {
+            let record = BaseRecord::<(), str>::to(topic).partition(partition).payload("a message");
+            producer.send(record).map_err(|(error, _)| error)?;
+        }
+    }
+    Ok(producer.flush(Duration::from_secs(10))?)
 }
 
 /// Goes on only where what an example is about to say is so.
