@@ -3,20 +3,24 @@
 //!
 //! `cargo run -p kafka-sticky-rdkafka-adapter --features mocking --example racks`
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
-use kafka_sticky_rdkafka_adapter::{Assigned, Assignors, Report};
+use kafka_sticky_rdkafka_adapter::{Assigned, Assignors};
 use rdkafka::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 
-use members::{Failure, Member, expect, partitions, settled};
+use members::{Failure, Member, expect, settled};
 
 mod members;
 
 const RACKS: [&str; 3] = ["rack-1", "rack-2", "rack-3"];
+const TOPICS: [&str; 3] = ["orders", "payments", "refunds"];
+
+/// The rack of each partition's only replica.
+type RackOf = BTreeMap<(String, i32), &'static str>;
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
@@ -24,36 +28,26 @@ async fn main() -> Result<(), Failure> {
     for (broker, rack) in (1..).zip(RACKS) {
         cluster.mock().broker_rack(broker, rack)?;
     }
-    cluster.create_topic("orders", 9)?;
+    // Of each topic's four, the first and the last are on rack-1: six of twelve, where a member's fair share is four.
+    for topic in TOPICS {
+        cluster.create_topic(topic, 4)?;
+    }
     let rack_of = racks_of_partitions(&cluster)?;
 
     let unaware = Zoned::start(&cluster, "unaware", |_, _| {}).await?;
-    println!("without client.rack: {} of 9 partitions read across racks", unaware.mismatches(&rack_of));
+    println!("without client.rack: {} of 12 partitions read across racks", unaware.mismatches(&rack_of));
     unaware.leave().await?;
 
     let mut aware = Zoned::start(&cluster, "aware", |config, rack| {
         config.set("client.rack", rack);
     })
     .await?;
-    let everywhere = aware.mismatches(&rack_of);
-    println!(
-        "with client.rack: {everywhere} of 9; the leader's report says {}",
-        aware.report()?.rack_mismatches
-    );
-    expect(everywhere == 0 && aware.report()?.rack_mismatches == 0, "each rack has a member")?;
+    aware.expect_mismatches(2, "with client.rack", &rack_of)?;
 
     let last = aware.members.pop().ok_or("there are three")?;
     last.leave().await?;
     aware.settle().await?;
-    let without = aware.mismatches(&rack_of);
-    println!(
-        "without a member on rack-3: {without} of 9; the report says {}",
-        aware.report()?.rack_mismatches
-    );
-    expect(
-        without == 3 && aware.report()?.rack_mismatches == 3,
-        "what is on rack-3 only is read from elsewhere",
-    )?;
+    aware.expect_mismatches(3, "without the member on rack-3", &rack_of)?;
     aware.leave().await
 }
 
@@ -76,31 +70,35 @@ impl Zoned {
         for rack in RACKS {
             let mut config = config.clone();
             locate(&mut config, rack);
-            zoned.members.push(Member::join(rack, &config, &Assignors::new(), &["orders"])?);
+            zoned.members.push(Member::join(rack, &config, &Assignors::new(), &TOPICS)?);
         }
         zoned.settle().await?;
         Ok(zoned)
     }
 
     async fn settle(&mut self) -> Result<(), Failure> {
-        self.given = settled(&self.members, 9).await?;
+        self.given = settled(&self.members, 12).await?;
         Ok(())
     }
 
     /// How many partitions have no replica on the rack of the member that has them.
-    fn mismatches(&self, rack_of: &HashMap<i32, String>) -> usize {
-        let of_member = |(member, assigned): (&Member, &Arc<Assigned>)| {
-            partitions(assigned, "orders")
-                .iter()
-                .filter(|partition| rack_of[*partition] != member.name)
-                .count()
+    fn mismatches(&self, rack_of: &RackOf) -> usize {
+        let elsewhere = |(member, assigned): (&Member, &Arc<Assigned>)| {
+            let topics = assigned.partitions.iter();
+            let has =
+                topics.flat_map(|(topic, numbers)| numbers.iter().map(|number| (topic.clone(), *number)));
+            has.filter(|partition| rack_of[partition] != member.name).count()
         };
-        self.members.iter().zip(&self.given).map(of_member).sum()
+        self.members.iter().zip(&self.given).map(elsewhere).sum()
     }
 
-    fn report(&self) -> Result<Report, Failure> {
+    /// This many is the least that an even split allows.
+    fn expect_mismatches(&self, least: usize, when: &str, rack_of: &RackOf) -> Result<(), Failure> {
         let led = self.given.iter().find_map(|assigned| assigned.led.as_ref()?.report);
-        led.ok_or_else(|| "none of these leads".into())
+        let (counted, reported) =
+            (self.mismatches(rack_of), led.ok_or("none of these leads")?.rack_mismatches);
+        println!("{when}: {counted} of 12; the leader's report says {reported}");
+        expect((counted, reported) == (least, least as u64), &format!("{least} mismatches {when}"))
     }
 
     async fn leave(self) -> Result<(), Failure> {
@@ -111,11 +109,15 @@ impl Zoned {
     }
 }
 
-/// The rack of each partition's only replica, as the cluster says.
-fn racks_of_partitions(cluster: &GroupCluster) -> Result<HashMap<i32, String>, Failure> {
+fn racks_of_partitions(cluster: &GroupCluster) -> Result<RackOf, Failure> {
     let client: BaseConsumer = cluster.consumer_config("onlooker").create()?;
-    let metadata = client.fetch_metadata(Some("orders"), Duration::from_secs(10))?;
-    let topic = metadata.topics().first().ok_or("no such topic")?;
-    let rack = |broker: i32| RACKS[broker.unsigned_abs() as usize - 1].to_owned();
-    Ok(topic.partitions().iter().map(|partition| (partition.id(), rack(partition.leader()))).collect())
+    let mut racks = RackOf::new();
+    for topic in TOPICS {
+        let metadata = client.fetch_metadata(Some(topic), Duration::from_secs(10))?;
+        for partition in metadata.topics().iter().flat_map(|topic| topic.partitions()) {
+            let broker = usize::try_from(partition.leader())?;
+            racks.insert((topic.to_owned(), partition.id()), RACKS[broker - 1]);
+        }
+    }
+    Ok(racks)
 }
