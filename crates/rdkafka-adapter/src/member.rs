@@ -110,6 +110,28 @@ impl Member {
         self.shared.events.add(Event::AssignorFailed { assignor: self.name.clone(), method, reason });
     }
 
+    /// What this member says when it joins, and after what it was given last. Of `owned`, an eager member holds nothing.
+    pub(crate) fn subscription(
+        &self,
+        topics: &[String],
+        owned: &[(String, Vec<i32>)],
+        last: Option<&Assigned>,
+        rack: Option<&str>,
+    ) -> Option<Vec<u8>> {
+        let protocol = self.protocol;
+        let owned = if protocol == RebalanceProtocol::Eager { &[] } else { owned };
+        let joining = Joining { topics, protocol, owned, last };
+        let user_data = self.ask("user_data", || self.assignor.user_data(&joining)).flatten();
+        SubscriptionWriter::new(topics.iter().map(String::as_str))
+            .user_data(user_data.as_deref())
+            .owned_partitions(owned.iter().map(|(topic, partitions)| (topic.as_str(), partitions)))
+            .generation_id(last.map(|last| last.generation))
+            .rack_id(rack)
+            .write(Self::SUBSCRIPTION_VERSION)
+            .inspect_err(|error| self.failed("user_data", error.to_string()))
+            .ok()
+    }
+
     fn plan(&self, round: &Round<'_>) -> Result<Plan, AssignorError> {
         let planned = self.ask("assign", || {
             let plan = self.assignor.assign(round)?;
@@ -137,23 +159,11 @@ impl Callbacks for Member {
         if topics.len() > Self::MOST_TOPICS {
             self.shared.events.add(Event::TooManyTopics { topics: topics.len() });
         }
-        let last = self.shared.assigned();
-        let owned = match self.protocol {
-            RebalanceProtocol::Eager => Vec::new(),
-            RebalanceProtocol::Cooperative => by_topic(join.owned()),
-        };
-        let joining =
-            Joining { topics: &topics, protocol: self.protocol, owned: &owned, last: last.as_deref() };
-        let user_data = self.ask("user_data", || self.assignor.user_data(&joining)).flatten();
+        let (last, owned) = (self.shared.assigned(), by_topic(join.owned()));
         let rack = join.rack().and_then(|rack| str::from_utf8(rack).ok()).filter(|rack| !rack.is_empty());
-        let message = SubscriptionWriter::new(topics.iter().map(String::as_str))
-            .user_data(user_data.as_deref())
-            .owned_partitions(owned.iter().map(|(topic, partitions)| (topic.as_str(), partitions)))
-            .generation_id(last.map(|last| last.generation))
-            .rack_id(rack)
-            .write(Self::SUBSCRIPTION_VERSION);
+        let message = self.subscription(&topics, &owned, last.as_deref(), rack);
         self.shared.lock().subscription = topics;
-        message.inspect_err(|error| self.failed("user_data", error.to_string())).ok()
+        message
     }
 
     fn assign(&self, raw: &mut ffi::Round<'_>) -> Result<(), String> {

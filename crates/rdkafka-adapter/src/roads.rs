@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kafka_sticky_protocol::{MemberClaims, Strategy as Kind, Subscription, SubscriptionWriter};
+use kafka_sticky_protocol::{MemberClaims, Strategy as Kind, Subscription};
 
-use crate::assignor::{Assignor, Joining};
+use crate::assignor::Assignor;
+use crate::member::Member;
 use crate::membership::Assigned;
 use crate::round::{Round, RoundMember, RoundTopic};
 use crate::sticky::{CooperativeSticky, Sticky};
@@ -54,22 +55,20 @@ fn given(generation: i32, partitions: &[i32]) -> Assigned {
     }
 }
 
-/// The subscription of a member with this configuration, for one of the strategies that it offers, after what it was
-/// given last. Cooperative members own that still; eager ones have revoked it.
-fn subscription(list: &str, assignor: &dyn Assignor, last: Option<&Assigned>) -> Vec<u8> {
-    let protocol = offered(list).1;
-    let owned = match (protocol, last) {
-        (Cooperative, Some(last)) => &last.partitions[..],
-        _ => &[],
-    };
-    let topics = ["orders".to_owned()];
-    let user_data = assignor.user_data(&Joining { topics: &topics, protocol, owned, last }).unwrap();
-    SubscriptionWriter::new(["orders"])
-        .user_data(user_data.as_deref())
-        .owned_partitions(owned.iter().map(|(topic, partitions)| (topic.as_str(), partitions)))
-        .generation_id(last.map(|last| last.generation))
-        .write(3)
-        .unwrap()
+/// The assignor of one of the two strategies.
+fn assignor(kind: Kind) -> Arc<dyn Assignor> {
+    match kind {
+        Kind::Sticky => Arc::new(Sticky::new()),
+        Kind::CooperativeSticky => Arc::new(CooperativeSticky::new()),
+    }
+}
+
+/// The subscription of a member with this configuration, for one of the strategies that it offers, if it was given this
+/// last and nothing has been taken from it since.
+fn subscription(list: &str, kind: Kind, last: Option<&Assigned>) -> Vec<u8> {
+    let member = Member::new(assignor(kind), offered(list).1, Arc::default());
+    let owned = last.map_or(&[][..], |last| &last.partitions);
+    member.subscription(&["orders".to_owned()], owned, last, None).unwrap()
 }
 
 /// The partitions of `orders` that a subscription claims, their generation, and those that it holds.
@@ -84,21 +83,17 @@ fn said(kind: Kind, subscription: &[u8]) -> (Vec<i32>, Option<i32>, Vec<i32>) {
 /// What the leader of generation 8 gives members of these configurations for now, of `orders` with six partitions, if
 /// they were given this in generation 7.
 fn led(kind: Kind, members: &[(&str, &[i32])]) -> Vec<BTreeSet<u32>> {
-    let assignor: &dyn Assignor = match kind {
-        Kind::Sticky => &Sticky::new(),
-        Kind::CooperativeSticky => &CooperativeSticky::new(),
-    };
     let ids = ["a", "b", "c"];
     let members = ids.into_iter().zip(members).map(|(id, (list, had))| {
         let last = given(7, had);
-        let subscription = subscription(list, assignor, (!had.is_empty()).then_some(&last));
+        let subscription = subscription(list, kind, (!had.is_empty()).then_some(&last));
         let (claims, generation, holds) = said(kind, &subscription);
         let member =
             RoundMember::new(id).subscribe(["orders"]).claim("orders", claims, generation.unwrap_or(-1));
         member.hold("orders", holds, generation.unwrap_or(-1))
     });
     let round = Round::new(8, [RoundTopic::new("orders", 6)], members);
-    let plan = assignor.assign(&round).unwrap();
+    let plan = assignor(kind).assign(&round).unwrap();
     plan.check(&round).unwrap();
     (0..round.members.len())
         .map(|member| plan.given(member).map(|(_, partition)| partition).collect())
@@ -164,17 +159,17 @@ fn members_without_a_strategy_in_common_are_refused() {
 
 #[test]
 fn a_member_just_started_claims_nothing() {
-    let joining = subscription(STICKY_OR_RANGE, &Sticky::new(), None);
+    let joining = subscription(STICKY_OR_RANGE, Kind::Sticky, None);
     assert_eq!(said(Kind::Sticky, &joining), (vec![], None, vec![]));
 }
 
 #[test]
 fn a_member_of_a_mixed_list_claims_what_it_had_and_holds_nothing() {
     let last = given(7, &[0, 1]);
-    let joining = subscription(STICKY_OR_RANGE, &Sticky::new(), Some(&last));
+    let joining = subscription(STICKY_OR_RANGE, Kind::Sticky, Some(&last));
     assert_eq!(said(Kind::Sticky, &joining), (vec![0, 1], Some(7), vec![]));
     for list in [COOPERATIVE_OR_RANGE, COOPERATIVE_OR_STICKY] {
-        let joining = subscription(list, &CooperativeSticky::new(), Some(&last));
+        let joining = subscription(list, Kind::CooperativeSticky, Some(&last));
         assert_eq!(said(Kind::CooperativeSticky, &joining), (vec![0, 1], Some(7), vec![]), "{list}");
     }
 }
@@ -182,7 +177,7 @@ fn a_member_of_a_mixed_list_claims_what_it_had_and_holds_nothing() {
 #[test]
 fn a_cooperative_member_holds_what_it_claims() {
     let last = given(7, &[0, 1]);
-    let joining = subscription(COOPERATIVE, &CooperativeSticky::new(), Some(&last));
+    let joining = subscription(COOPERATIVE, Kind::CooperativeSticky, Some(&last));
     assert_eq!(said(Kind::CooperativeSticky, &joining), (vec![0, 1], Some(7), vec![0, 1]));
 }
 
