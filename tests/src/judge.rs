@@ -66,6 +66,7 @@ impl Settled {
                 .collect(),
             topics: topics.clone(),
             owners: owners(record, assigned.keys().copied(), before),
+            ..Question::default()
         };
         // That two have the same is for `doubly_owned` to report, not to wait for.
         let covered: BTreeSet<Partition> = assignment.values().flatten().cloned().collect();

@@ -10,6 +10,8 @@ use crate::seen::Partition;
 pub struct Cost {
     /// Σ load² over the members.
     pub sum_of_squares: u64,
+    /// Partitions at a member with a rack that none of their replicas is on; 0 while racks make no difference.
+    pub rack_mismatches: u64,
     /// Partitions taken from their owner.
     pub moves: u64,
 }
@@ -23,6 +25,10 @@ pub struct Question {
     pub topics: BTreeMap<String, i32>,
     /// Who had a partition before.
     pub owners: BTreeMap<Partition, String>,
+    /// The racks of the members that have one.
+    pub racks: BTreeMap<String, String>,
+    /// The racks of each partition's replicas.
+    pub replicas: BTreeMap<Partition, BTreeSet<String>>,
 }
 
 impl Question {
@@ -53,15 +59,47 @@ impl Question {
                     .is_some_and(|owner| !assignment.get(owner).is_some_and(|kept| kept.contains(*partition)))
             })
             .count() as u64;
-        Cost { sum_of_squares, moves }
+        let rack_mismatches = if self.racks_matter() {
+            let mismatches = |(member, partitions): (&String, &BTreeSet<Partition>)| {
+                partitions.iter().filter(|partition| self.mismatches(member, partition)).count() as u64
+            };
+            assignment.iter().map(mismatches).sum()
+        } else {
+            0
+        };
+        Cost { sum_of_squares, rack_mismatches, moves }
+    }
+
+    /// KIP-881: whether racks count at all. Some member's rack must be among those of the replicas, and some partition
+    /// must lack a replica on one of these.
+    fn racks_matter(&self) -> bool {
+        let partitions = self.partitions();
+        let replicas: Vec<&BTreeSet<String>> =
+            partitions.iter().filter_map(|partition| self.replicas.get(partition)).collect();
+        let all: BTreeSet<&String> = replicas.iter().copied().flatten().collect();
+        let subscribed = |member: &String| {
+            let topics = self.subscriptions.get(member);
+            topics.is_some_and(|topics| topics.iter().any(|topic| self.topics.contains_key(topic)))
+        };
+        let some_member = self.racks.iter().any(|(member, rack)| subscribed(member) && all.contains(rack));
+        let everywhere =
+            |partition: &Partition| self.replicas.get(partition).map_or(0, BTreeSet::len) == all.len();
+        some_member && !partitions.iter().all(everywhere)
+    }
+
+    fn mismatches(&self, member: &String, partition: &Partition) -> bool {
+        let Some(rack) = self.racks.get(member) else { return false };
+        !self.replicas.get(partition).is_some_and(|racks| racks.contains(rack))
     }
 
     /// The least that any assignment costs.
     pub fn optimum(&self) -> Cost {
         let partitions: Vec<Partition> = self.partitions().into_iter().collect();
         let members: Vec<&String> = self.subscriptions.keys().collect();
-        // No number of moves outweighs one step in the sum of squares.
-        let weight = partitions.len() as i64 + 1;
+        let racks_matter = self.racks_matter();
+        // No number of moves outweighs one mismatch, and no number of both one step in the sum of squares.
+        let mismatch = partitions.len() as i64 + 1;
+        let weight = mismatch * mismatch;
 
         let mut network = Network::default();
         let (source, sink) = (network.node(), network.node());
@@ -79,12 +117,17 @@ impl Question {
             for (member, &member_node) in members.iter().zip(&member_nodes) {
                 if self.subscriptions[*member].contains(&partition.0) {
                     let taken = owner.is_some_and(|owner| owner != *member);
-                    network.arc(node, member_node, i64::from(taken));
+                    let mismatches = racks_matter && self.mismatches(member, partition);
+                    network.arc(node, member_node, i64::from(mismatches) * mismatch + i64::from(taken));
                 }
             }
         }
         let cost = network.least_cost_of_all_flow(source, sink);
-        Cost { sum_of_squares: (cost / weight) as u64, moves: (cost % weight) as u64 }
+        Cost {
+            sum_of_squares: (cost / weight) as u64,
+            rack_mismatches: (cost % weight / mismatch) as u64,
+            moves: (cost % mismatch) as u64,
+        }
     }
 }
 
@@ -176,14 +219,43 @@ mod tests {
                 .iter()
                 .map(|(topic, partition, owner)| (((*topic).into(), *partition), (*owner).into()))
                 .collect(),
+            ..Question::default()
         }
+    }
+
+    fn with_racks(mut question: Question, replicas: &[&[&str]]) -> Question {
+        question.racks = [("a", "1"), ("b", "2")].map(|(member, rack)| (member.into(), rack.into())).into();
+        let replicas = (0..).zip(replicas).map(|(partition, racks)| {
+            (("t".into(), partition), racks.iter().map(|rack| (*rack).into()).collect())
+        });
+        question.replicas = replicas.collect();
+        question
+    }
+
+    #[test]
+    fn partitions_go_home_to_their_racks_and_no_further_than_balance_allows() {
+        let owners = [("t", 0, "a"), ("t", 1, "a"), ("t", 2, "b"), ("t", 3, "b")];
+        let question = question(&[("a", &["t"]), ("b", &["t"])], &[("t", 4)], &owners);
+        let question = with_racks(question, &[&["2"], &["1"], &["1"], &["1"]]);
+        // Rack 1 has three partitions, and balance allows its member two.
+        assert_eq!(question.optimum(), Cost { sum_of_squares: 8, rack_mismatches: 1, moves: 2 });
+    }
+
+    #[test]
+    fn racks_do_not_count_where_every_partition_is_on_all_of_them() {
+        let owners = [("t", 0, "a"), ("t", 1, "b")];
+        let question = question(&[("a", &["t"]), ("b", &["t"])], &[("t", 2)], &owners);
+        let everywhere = with_racks(question.clone(), &[&["3", "4"], &["3", "4"]]);
+        assert_eq!(everywhere.optimum(), Cost { sum_of_squares: 2, rack_mismatches: 0, moves: 0 });
+        let nowhere_near = with_racks(question, &[&["3"], &["4"]]);
+        assert_eq!(nowhere_near.optimum(), Cost { sum_of_squares: 2, rack_mismatches: 0, moves: 0 });
     }
 
     #[test]
     fn a_newcomer_costs_its_share() {
         let owners: Vec<_> = (0..6).map(|partition| ("t", partition, "a")).collect();
         let question = question(&[("a", &["t"]), ("b", &["t"])], &[("t", 6)], &owners);
-        assert_eq!(question.optimum(), Cost { sum_of_squares: 18, moves: 3 });
+        assert_eq!(question.optimum(), Cost { sum_of_squares: 18, rack_mismatches: 0, moves: 3 });
     }
 
     #[test]
@@ -192,7 +264,7 @@ mod tests {
         let owners = [("t", 0, "a"), ("t", 1, "a"), ("t", 2, "a"), ("u", 0, "b"), ("u", 1, "b")];
         let question =
             question(&[("a", &["t"]), ("b", &["t", "u"]), ("c", &["u"])], &[("t", 3), ("u", 2)], &owners);
-        assert_eq!(question.optimum(), Cost { sum_of_squares: 9, moves: 2 });
+        assert_eq!(question.optimum(), Cost { sum_of_squares: 9, rack_mismatches: 0, moves: 2 });
     }
 
     #[test]
