@@ -8,7 +8,9 @@ use crate::steps;
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     steps::run(&[
         ("unit and integration tests", &|| {
-            Ok(cmd!(shell, "cargo test --workspace --lib --bins --tests --examples --no-fail-fast").quiet().run()?)
+            Ok(cmd!(shell, "cargo test --workspace --lib --bins --tests --examples --no-fail-fast")
+                .quiet()
+                .run()?)
         }),
         ("examples in the docs", &|| Ok(cmd!(shell, "cargo test --workspace --doc").quiet().run()?)),
     ])
