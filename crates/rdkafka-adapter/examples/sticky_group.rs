@@ -3,10 +3,11 @@
 //! `cargo run -p kafka-sticky-rdkafka-adapter --features mocking --example sticky_group`
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
-use kafka_sticky_rdkafka_adapter::{CreateConsumer, Membership};
+use kafka_sticky_rdkafka_adapter::{Assigned, CreateConsumer, Membership};
 use rdkafka::consumer::{Consumer, StreamConsumer};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
@@ -30,11 +31,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     consumer.subscribe(&["orders"])?;
     let second = Membership::of(&consumer).ok_or("it offers sticky")?;
     let second_task = tokio::spawn(read("second", consumer, stopped));
-    load_becomes("first", &first, 3).await?;
+    let half = load_becomes("first", &first, 3).await?;
     load_becomes("second", &second, 3).await?;
 
-    let led = first.assigned().and_then(|assigned| assigned.led.clone());
-    let report = led.and_then(|led| led.report).ok_or("the first member leads")?;
+    let report = half.led.as_ref().and_then(|led| led.report).ok_or("the first member leads")?;
     println!("the second member's coming moved {} partitions of {}", report.moved, report.partitions);
 
     // The consumers leave the group before the cluster goes.
@@ -64,7 +64,11 @@ async fn read(name: &'static str, consumer: StreamConsumer, mut stopped: watch::
     }
 }
 
-async fn load_becomes(name: &str, membership: &Membership, load: usize) -> Result<(), Box<dyn Error>> {
+async fn load_becomes(
+    name: &str,
+    membership: &Membership,
+    load: usize,
+) -> Result<Arc<Assigned>, Box<dyn Error>> {
     let reached = async {
         loop {
             match membership.assigned() {
@@ -75,5 +79,5 @@ async fn load_becomes(name: &str, membership: &Membership, load: usize) -> Resul
     };
     let assigned = timeout(Duration::from_secs(30), reached).await?;
     println!("generation {}: {name} has {:?}", assigned.generation, assigned.partitions);
-    Ok(())
+    Ok(assigned)
 }
