@@ -89,6 +89,8 @@ struct State {
 struct Scratch {
     /// Per member; all zero between uses.
     owned: Vec<u32>,
+    /// Per member; all zero between uses.
+    passed: Vec<u32>,
     /// Per member, only valid within a block.
     surplus: Vec<u32>,
     /// Per member; all false between uses.
@@ -107,6 +109,7 @@ impl Scratch {
     fn new(group: &Group, network: &Network) -> Self {
         Self {
             owned: vec![0; group.member_count()],
+            passed: vec![0; group.member_count()],
             surplus: vec![0; group.member_count()],
             in_block: vec![false; group.member_count()],
             node_of_member: vec![0; group.member_count()],

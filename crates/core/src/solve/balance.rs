@@ -50,6 +50,7 @@ impl<'n> Cutter<'n> {
             part_of_sender: vec![0; network.sender_count()],
             parts: 1,
             local: vec![0; network.sender_count() + network.class_count()],
+            loads: vec![0; network.class_count()],
             balance: Balance { blocks: Vec::new(), flow: vec![0; network.route_count()], unfinished: None },
         }
     }
@@ -98,6 +99,8 @@ pub(super) struct Cutter<'n> {
     parts: u32,
     /// For senders, then classes: union-find parents, or places in the flow at hand.
     local: Vec<u32>,
+    /// Per class, only valid within a part that is given up.
+    loads: Vec<u64>,
     balance: Balance,
 }
 
@@ -172,6 +175,8 @@ impl Cutter<'_> {
         }
         let least = self.supply(&part) / self.size(&part);
         let mut local = self.local_flow(&part, least);
+        // Taking a part apart is work as well.
+        work.scan(4 * (local.arcs.len() + part.senders.len() + part.classes.len()));
         let mut outcome = local.flow.run(work);
         if outcome == Outcome::Complete {
             self.store(&local);
@@ -254,7 +259,10 @@ impl Cutter<'_> {
 
     /// Gives a part up: what is not sent yet goes where least is.
     fn leave(&mut self, part: Part) {
-        let mut loads = vec![0_u64; self.network.class_count()];
+        let mut loads = std::mem::take(&mut self.loads);
+        for &class in &part.classes {
+            loads[class as usize] = 0;
+        }
         for &sender in &part.senders {
             for (id, &route) in self.network.route_range(sender).zip(self.network.routes_of(sender)) {
                 if let Route::Class(class) = route {
@@ -265,6 +273,7 @@ impl Cutter<'_> {
         for hub in hubs(self.network, &part.senders) {
             self.pour(hub, &mut loads);
         }
+        self.loads = loads;
         let unfinished = self.balance.unfinished.get_or_insert_default();
         unfinished.senders.extend(&part.senders);
         unfinished.classes.extend(&part.classes);

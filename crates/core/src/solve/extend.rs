@@ -31,12 +31,12 @@ impl Solver<'_> {
         let mut members: Vec<u32> =
             block.classes.iter().flat_map(|&class| network.members_of(class)).copied().collect();
         members.sort_unstable();
-        let Scratch { owned, .. } = &mut self.scratch;
+        let Scratch { owned, passed, .. } = &mut self.scratch;
         for keep in &keep {
             owned[keep.member as usize] += keep.owned;
         }
         let mut quotas = Quotas::of_richest(&members, owned, block);
-        thin(&mut keep, &quotas, owned);
+        thin(&mut keep, &quotas, owned, passed);
         let dealt = self.deal_left_over(block, &mut quotas, &keep);
         let Scratch { owned, dealer, .. } = &mut self.scratch;
         if dealt {
@@ -106,9 +106,8 @@ impl Solver<'_> {
 }
 
 /// Cuts what members keep down to their quotas, in proportion, so that all hubs have something left over.
-fn thin(keep: &mut [Keep], quotas: &Quotas, owned: &[u32]) {
-    let mut passed = vec![0_u32; owned.len()];
-    for keep in keep {
+fn thin(keep: &mut [Keep], quotas: &Quotas, owned: &[u32], passed: &mut [u32]) {
+    for keep in keep.iter_mut() {
         let all = u64::from(owned[keep.member as usize]);
         let limit = all.min(quotas.of_member(keep.member).into());
         let passed = &mut passed[keep.member as usize];
@@ -116,4 +115,5 @@ fn thin(keep: &mut [Keep], quotas: &Quotas, owned: &[u32]) {
         *passed += keep.owned;
         keep.count = (u64::from(*passed) * limit / all - before) as u32;
     }
+    keep.iter().for_each(|keep| passed[keep.member as usize] = 0);
 }

@@ -173,7 +173,7 @@ impl Solver<'_> {
     /// Adds the arcs of what may stay and of the loads, with as much on them as the loads allow.
     fn start_from_kept(&mut self, block: &Block, nodes: &Nodes, keep: &[Keep]) -> Problem {
         let network = self.network;
-        let Scratch { owned, node_of_member, .. } = &mut self.scratch;
+        let Scratch { owned, passed, node_of_member, .. } = &mut self.scratch;
         let members = || block.classes.iter().flat_map(|&class| network.members_of(class)).copied();
         let mut plan = Plan::with_capacity(2 * keep.len());
         let mut excess = vec![0; nodes.count()];
@@ -207,7 +207,6 @@ impl Solver<'_> {
         for (at, &sender) in block.senders.iter().enumerate() {
             excess[at] = network.supply.get(sender as usize).copied().unwrap_or(0);
         }
-        let mut passed = vec![0_u32; if keep.is_empty() { 0 } else { owned.len() }];
         let mut kept = Vec::with_capacity(keep.len());
         for keep in keep {
             let member = keep.member as usize;
@@ -228,6 +227,7 @@ impl Solver<'_> {
             let above = starts_above(member);
             *spare -= owned[member as usize].min(*spare + above) - above;
             owned[member as usize] = 0;
+            passed[member as usize] = 0;
         }
         Problem { plan, excess, spare, kept }
     }
