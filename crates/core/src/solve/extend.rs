@@ -59,6 +59,17 @@ impl Solver<'_> {
             let hub = self.local.sender(keep.hub).unwrap_or_default();
             excess[hub as usize] -= keep.count;
         }
+        // What each class must take, and how many of its members may take one more.
+        let owned = &self.scratch.owned;
+        let mut spare = vec![0; shared as usize + 1];
+        let mut may_above = vec![0; block.classes.len()];
+        for (at, &class) in block.classes.iter().enumerate() {
+            for &member in network.members_of(class) {
+                let owned = owned[member as usize];
+                spare[block.senders.len() + at] += block.least.saturating_sub(owned);
+                may_above[at] += u32::from(owned <= block.least);
+            }
+        }
         let mut plan = Plan::default();
         let mut routes: Vec<(u32, ArcId)> = Vec::new();
         let mut is_near = vec![false; block.classes.len()];
@@ -66,22 +77,18 @@ impl Solver<'_> {
             for (id, &route) in network.route_range(hub).zip(network.routes_of(hub)) {
                 let Route::Class(class) = route else { continue };
                 let Some(at) = self.local.class(class) else { continue };
-                is_near[at as usize] = true;
                 let head = block.senders.len() as u32 + at;
-                routes.push((id as u32, plan.add(tail, head, UNBOUNDED, 0)));
+                if spare[head as usize] > 0 || may_above[at as usize] > 0 {
+                    is_near[at as usize] = true;
+                    routes.push((id as u32, plan.add(tail, head, UNBOUNDED, 0)));
+                }
             }
         }
-        let owned = &self.scratch.owned;
         let mut above: Vec<(u32, ArcId)> = Vec::new();
-        let mut spare = vec![0; shared as usize + 1];
         for (at, &class) in block.classes.iter().enumerate() {
-            let members = network.members_of(class);
-            let wants = members.iter().map(|&member| block.least.saturating_sub(owned[member as usize]));
-            let node = block.senders.len() + at;
-            spare[node] = wants.sum();
-            if is_near[at] {
-                let may = members.iter().filter(|&&member| owned[member as usize] <= block.least).count();
-                above.push((class, plan.add(node as u32, shared, may as u32, 0)));
+            if is_near[at] && may_above[at] > 0 {
+                let node = (block.senders.len() + at) as u32;
+                above.push((class, plan.add(node, shared, may_above[at], 0)));
             }
         }
         spare[shared as usize] = block.extra - quotas.greater.len() as u32;

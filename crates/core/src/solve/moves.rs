@@ -175,7 +175,8 @@ impl Solver<'_> {
         let network = self.network;
         let Scratch { owned, passed, node_of_member, .. } = &mut self.scratch;
         let members = || block.classes.iter().flat_map(|&class| network.members_of(class)).copied();
-        let mut plan = Plan::with_capacity(2 * keep.len());
+        let routes = block.senders.iter().map(|&sender| network.route_range(sender).len());
+        let mut plan = Plan::with_capacity(keep.len() + 2 * members().count() + routes.sum::<usize>());
         let mut excess = vec![0; nodes.count()];
         let mut spare = vec![0; nodes.count()];
         for keep in keep {
