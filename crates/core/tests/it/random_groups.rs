@@ -18,12 +18,14 @@ fn judge_groups(structure: Structure) {
     }
 }
 
+const FIRST_WIDE: u64 = 96;
+
 fn sized_group(structure: Structure, seed: u64) -> Case {
     let size = match seed % 100 {
         0..30 => Size::TINY,
         30..72 => Size::SMALL,
         72..93 => Size::MEDIUM,
-        93..96 => Size::LARGE,
+        93..FIRST_WIDE => Size::LARGE,
         _ => Size::WIDE,
     };
     group(structure, size, seed)
@@ -35,7 +37,8 @@ fn topics_are_spread_within_one_percent_of_the_optimum() {
     let (mut found, mut best) = (0, 0);
     for structure in Structure::ALL {
         let (found_before, best_before) = (found, best);
-        for seed in 0..700 {
+        // The widest groups would outweigh all others.
+        for seed in (0..700).filter(|seed| seed % 100 < FIRST_WIDE) {
             let case = sized_group(structure, seed);
             found += subject::assign(&case).report.topic_sum_of_squares;
             best += by_flow(&case, &facts(&case)).0.topic_sum_of_squares;
