@@ -105,3 +105,32 @@ pub struct Joining<'j> {
     /// The last assignment it was given, by whatever strategy; it stays through revocation and loss.
     pub last: Option<&'j Assigned>,
 }
+
+impl<'j> Joining<'j> {
+    /// A member that joins for the first time and owns nothing, to try an assignor on.
+    ///
+    /// ```
+    /// use kafka_sticky_rdkafka_adapter::{Assigned, Assignor, Joining, RebalanceProtocol, Sticky};
+    ///
+    /// let topics = ["orders".to_owned()];
+    /// let joining = Joining::new(&topics, RebalanceProtocol::Eager);
+    /// assert_eq!(Sticky::new().user_data(&joining)?, None);
+    ///
+    /// let last = Assigned::new("sticky", 7, vec![("orders".into(), vec![0, 1])]);
+    /// assert!(Sticky::new().user_data(&joining.after(&last))?.is_some());
+    /// # Ok::<(), kafka_sticky_rdkafka_adapter::AssignorError>(())
+    /// ```
+    pub fn new(topics: &'j [String], protocol: RebalanceProtocol) -> Self {
+        Self { topics, protocol, owned: &[], last: None }
+    }
+
+    /// After it was given something.
+    pub fn after(self, last: &'j Assigned) -> Self {
+        Self { last: Some(last), ..self }
+    }
+
+    /// While it holds something.
+    pub fn owning(self, owned: &'j [(String, Vec<i32>)]) -> Self {
+        Self { owned, ..self }
+    }
+}

@@ -57,6 +57,18 @@ pub struct Assigned {
 }
 
 impl Assigned {
+    /// An assignment of your own making, to try an assignor on: of a follower whose member id is not set.
+    pub fn new(strategy: &str, generation: i32, partitions: Vec<(String, Vec<i32>)>) -> Self {
+        Self {
+            generation,
+            strategy: strategy.to_owned(),
+            member_id: String::new(),
+            subscription: partitions.iter().map(|(topic, _)| topic.clone()).collect(),
+            partitions,
+            led: None,
+        }
+    }
+
     /// How many partitions were given.
     pub fn load(&self) -> usize {
         self.partitions.iter().map(|(_, partitions)| partitions.len()).sum()
