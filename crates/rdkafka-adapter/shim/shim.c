@@ -30,6 +30,7 @@ struct ks_join {
 
 struct ks_round {
         int32_t generation;
+        const char *leader_id;
         rd_kafka_group_member_t *members;
         size_t member_cnt;
         rd_kafka_assignor_topic_t **topics;
@@ -98,11 +99,10 @@ static rd_kafka_resp_err_t assign_cb(rd_kafka_t *rk,
                                      char *errstr,
                                      size_t errstr_size,
                                      void *opaque) {
-        ks_round round = {rk->rk_cgrp->rkcg_generation_id, members, member_cnt, eligible_topics,
+        ks_round round = {rk->rk_cgrp->rkcg_generation_id, member_id, members, member_cnt, eligible_topics,
                           eligible_topic_cnt};
         size_t i;
 
-        (void)member_id;
         (void)metadata;
         if (callbacks_of(rkas)->assign(opaque, &round, errstr, errstr_size))
                 return RD_KAFKA_RESP_ERR__FAIL;
@@ -322,6 +322,10 @@ ks_bytes *ks_bytes_new(const void *data, size_t len) {
 
 int32_t ks_round_generation(const ks_round *round) {
         return round->generation;
+}
+
+ks_slice ks_round_leader_id(const ks_round *round) {
+        return from_cstr(round->leader_id);
 }
 
 size_t ks_round_topic_cnt(const ks_round *round) {

@@ -71,6 +71,7 @@ ks_bytes *ks_bytes_new(const void *data, size_t len);
 
 /* Assigning */
 int32_t ks_round_generation(const ks_round *round);
+ks_slice ks_round_leader_id(const ks_round *round);
 size_t ks_round_topic_cnt(const ks_round *round);
 ks_slice ks_topic_name(const ks_round *round, size_t topic);
 size_t ks_topic_partition_cnt(const ks_round *round, size_t topic);

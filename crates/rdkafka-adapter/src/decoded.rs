@@ -43,7 +43,7 @@ pub(crate) fn with_round<T>(
     let racks_count = raw.members().any(|member| text(member.rack()).is_some());
     let topics = raw.topics().map(|raw| topic(raw, racks_count));
     let mut round = Round::new(raw.generation(), topics, members);
-    memory.recall(&mut round);
+    memory.recall(&mut round, raw.leader_id());
 
     let unreadable = ids.iter().zip(&claims).filter_map(|(id, claims)| match claims.user_data() {
         UserData::Unreadable(error) if known.is_some() => Some((&**id, *error)),

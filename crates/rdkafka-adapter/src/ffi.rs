@@ -321,6 +321,12 @@ impl Round<'_> {
         unsafe { sys::ks_round_generation(self.raw) }
     }
 
+    /// The id of the member that assigns: this one.
+    pub(crate) fn leader_id(&self) -> &[u8] {
+        // SAFETY: `raw` is valid during the callback, and so is the id.
+        unsafe { bytes(sys::ks_round_leader_id(self.raw)) }.unwrap_or_default()
+    }
+
     pub(crate) fn member_count(&self) -> usize {
         // SAFETY: `raw` is valid during the callback.
         unsafe { sys::ks_round_member_cnt(self.raw) }

@@ -41,8 +41,17 @@ struct State {
     /// As of the last JoinGroup.
     subscription: Vec<String>,
     assigned: Option<Arc<Assigned>>,
-    /// The last plan that this member made as the leader, and for which generation.
-    led: Option<(i32, Led)>,
+    /// The last plan that this member made as the leader, until it is given its share of it.
+    planned: Option<Planned>,
+    /// Of the last generation that this member was given a share of, if it led that.
+    memory: Arc<Memory>,
+}
+
+/// A plan that the group need not have been given: members may have left while it was made.
+#[derive(Debug)]
+struct Planned {
+    generation: i32,
+    led: Led,
     memory: Memory,
 }
 
@@ -59,7 +68,9 @@ impl Shared {
     fn given(&self, strategy: &str, share: Share<'_>) -> Arc<Assigned> {
         let mut state = self.lock();
         let generation = share.generation();
-        let led = state.led.take().filter(|(of, _)| *of == generation).map(|(_, led)| led);
+        let planned = state.planned.take().filter(|planned| planned.generation == generation);
+        let (led, memory) = planned.map(|planned| (planned.led, planned.memory)).unzip();
+        state.memory = Arc::new(memory.unwrap_or_default());
         let assigned = Arc::new(Assigned {
             generation,
             strategy: strategy.to_owned(),
@@ -169,8 +180,9 @@ impl Callbacks for Member {
     fn assign(&self, raw: &mut ffi::Round<'_>) -> Result<(), String> {
         let started = Instant::now();
         let (events, generation) = (&self.shared.events, raw.generation());
-        // Taken out, so that the application need not wait for the assignment to be computed.
-        let memory = mem::take(&mut self.shared.lock().memory);
+        // Not under the lock: the application need not wait for the assignment to be computed.
+        let memory = Arc::clone(&self.shared.lock().memory);
+        let leader_id = raw.leader_id();
         let planned = decoded::with_round(raw, &self.name, &memory, |decoded| {
             let Decoded { round, unreadable } = decoded;
             for (member_id, error) in unreadable {
@@ -180,7 +192,7 @@ impl Callbacks for Member {
             let remembered = round.members.iter().filter(|member| member.remembered);
             let remembered: Vec<String> = remembered.map(|member| member.id.to_owned()).collect();
             let plan = self.plan(&round)?;
-            let memory = Memory::of(&round, &plan);
+            let memory = Memory::of(&round, &plan, leader_id);
             Ok::<_, AssignorError>((plan, memory, remembered))
         });
         let (plan, memory, remembered) =
@@ -192,9 +204,7 @@ impl Callbacks for Member {
             raw.tell(member, plan.told(member));
         }
         let led = Led { report: plan.report, remembered: remembered.len(), took: started.elapsed() };
-        let mut state = self.shared.lock();
-        (state.memory, state.led) = (memory, Some((generation, led)));
-        drop(state);
+        self.shared.lock().planned = Some(Planned { generation, led, memory });
         if !remembered.is_empty() {
             events.add(Event::Remembered { member_ids: remembered });
         }

@@ -1,4 +1,4 @@
-//! What a leader remembers of the generation it led last.
+//! What a leader remembers of the last generation that it led.
 
 use std::collections::HashMap;
 
@@ -13,15 +13,18 @@ type Share = Vec<(String, Vec<i32>)>;
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     generation: i32,
+    /// The member id that the leader had then.
+    leader_id: Vec<u8>,
     shares: Vec<Share>,
     by_member_id: HashMap<String, usize>,
     by_instance_id: HashMap<String, usize>,
 }
 
 impl Memory {
-    /// What this plan gives in this round.
-    pub(crate) fn of(round: &Round<'_>, plan: &Plan) -> Self {
-        let mut memory = Self { generation: round.generation, ..Self::default() };
+    /// What this plan gives in this round, led under this member id.
+    pub(crate) fn of(round: &Round<'_>, plan: &Plan, leader_id: &[u8]) -> Self {
+        let mut memory =
+            Self { generation: round.generation, leader_id: leader_id.to_vec(), ..Self::default() };
         for (index, member) in round.members.iter().enumerate() {
             let mut share = Share::new();
             for (topic, partition) in plan.given(index) {
@@ -42,12 +45,13 @@ impl Memory {
         memory
     }
 
-    /// Puts what is remembered where a member claims nothing itself.
+    /// Puts what is remembered where a member claims nothing itself, in a round led under this member id.
     ///
-    /// Only of the generation just before the one being formed: if another led in between, members may have been given
-    /// other things since.
-    pub(crate) fn recall<'r>(&'r self, round: &mut Round<'r>) {
-        if self.generation.checked_add(1) != Some(round.generation) {
+    /// Only where nobody else can have led since, and given members other things: the generation is the one before, or
+    /// this member has not been out of the group meanwhile, which would have cost it its member id, and generations
+    /// between were given up before anybody was assigned.
+    pub(crate) fn recall<'r>(&'r self, round: &mut Round<'r>, leader_id: &[u8]) {
+        if self.generation.checked_add(1) != Some(round.generation) && self.leader_id != leader_id {
             return;
         }
         for member in &mut round.members {
@@ -79,45 +83,52 @@ mod tests {
         plan.give(0, 0, 0);
         plan.give(0, 0, 1);
         plan.give(1, 0, 2);
-        Memory::of(&round, &plan)
+        Memory::of(&round, &plan, b"leader")
     }
 
     fn recalled(
-        memory: &Memory,
         generation: i32,
+        leader_id: &[u8],
         member: RoundMember<'_>,
     ) -> Vec<(String, Vec<i32>, Option<i32>)> {
+        let memory = memory();
         let mut round = Round::new(generation, [], [member]);
-        memory.recall(&mut round);
+        memory.recall(&mut round, leader_id);
         let claims = round.members[0].claims.iter();
         claims.map(|claim| (claim.topic.to_owned(), claim.partitions.clone(), claim.generation)).collect()
     }
 
     #[test]
     fn speaks_for_a_member_that_claims_nothing() {
-        assert_eq!(recalled(&memory(), 6, RoundMember::new("a")), [("t".into(), vec![0, 1], Some(5))]);
+        assert_eq!(recalled(6, b"leader", RoundMember::new("a")), [("t".into(), vec![0, 1], Some(5))]);
     }
 
     #[test]
     fn speaks_for_a_static_member_under_another_member_id() {
         let mut member = RoundMember::new("b, restarted");
         member.instance_id = Some("static-b");
-        assert_eq!(recalled(&memory(), 6, member), [("t".into(), vec![2], Some(5))]);
+        assert_eq!(recalled(6, b"leader", member), [("t".into(), vec![2], Some(5))]);
     }
 
     #[test]
     fn is_silent_where_the_member_speaks_itself() {
-        let claims = recalled(&memory(), 6, RoundMember::new("a").claim("t", [2], 4));
+        let claims = recalled(6, b"leader", RoundMember::new("a").claim("t", [2], 4));
         assert_eq!(claims, [("t".into(), vec![2], Some(4))]);
     }
 
     #[test]
     fn is_silent_about_strangers() {
-        assert_eq!(recalled(&memory(), 6, RoundMember::new("c")), []);
+        assert_eq!(recalled(6, b"leader", RoundMember::new("c")), []);
     }
 
     #[test]
-    fn is_silent_once_somebody_else_has_led() {
-        assert_eq!(recalled(&memory(), 7, RoundMember::new("a")), []);
+    fn lasts_through_generations_that_were_given_up_before_anybody_was_assigned() {
+        assert_eq!(recalled(8, b"leader", RoundMember::new("a")), [("t".into(), vec![0, 1], Some(5))]);
+    }
+
+    #[test]
+    fn lasts_one_generation_where_the_leader_was_out_of_the_group() {
+        assert_eq!(recalled(6, b"leader, again", RoundMember::new("a")), [("t".into(), vec![0, 1], Some(5))]);
+        assert_eq!(recalled(7, b"leader, again", RoundMember::new("a")), []);
     }
 }

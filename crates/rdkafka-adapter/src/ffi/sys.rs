@@ -89,6 +89,7 @@ unsafe extern "C" {
     pub(super) fn ks_bytes_new(data: *const c_void, len: usize) -> *mut Bytes;
 
     pub(super) fn ks_round_generation(round: *const Round) -> i32;
+    pub(super) fn ks_round_leader_id(round: *const Round) -> Slice;
     pub(super) fn ks_round_topic_cnt(round: *const Round) -> usize;
     pub(super) fn ks_topic_name(round: *const Round, topic: usize) -> Slice;
     pub(super) fn ks_topic_partition_cnt(round: *const Round, topic: usize) -> usize;
