@@ -119,7 +119,8 @@ impl<'a> Assignment<'a> {
         self.withheld.is_some()
     }
 
-    /// Each partition that is not kept and why, sorted by topic and partition. `group` is the group that was assigned.
+    /// Each partition that is not kept and why, sorted by topic and partition. `group` is the group
+    /// that was assigned.
     ///
     /// Linear in partitions and claims: worked out when asked for.
     #[must_use]
@@ -151,7 +152,8 @@ impl<'s, 'a> MemberShare<'s, 'a> {
         self.assignment.members[self.at].instance_id
     }
 
-    /// Everything that is meant for the member: topics in order of name, with their partitions in order of number.
+    /// Everything that is meant for the member: topics in order of name, with their partitions in
+    /// order of number.
     pub fn target(&self) -> impl Iterator<Item = (&'a str, &'s [i32])> + use<'s, 'a> {
         self.runs(Some(&self.assignment.target))
     }

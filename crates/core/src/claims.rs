@@ -26,7 +26,8 @@ struct Claim {
 
 impl Owners {
     /// Reads all claims. Those of members that do not subscribe to the topic, of partitions that do
-    /// not exist, and repeats do not count; of a member's claims to one partition the latest counts.
+    /// not exist, and repeats do not count; of a member's claims to one partition the latest
+    /// counts.
     ///
     /// Linear where each partition is claimed by one member; claims in conflict are sorted.
     pub(crate) fn of(group: &Group) -> Self {
@@ -78,7 +79,8 @@ impl Owners {
     }
 }
 
-/// Thins claims to one partition, sorted latest first, to the latest one of each member. The order stays.
+/// Thins claims to one partition, sorted latest first, to the latest one of each member. The order
+/// stays.
 fn latest_of_each_member(claims: &mut [Claim]) -> &[Claim] {
     claims.sort_unstable_by_key(|claim| (claim.member, claim.age));
     let mut kept = 1;

@@ -12,8 +12,9 @@ use crate::{
 
 /// A consumer group as its leader sees it: topics, members, and what the members say they had.
 ///
-/// Only how the group is put together can be wrong ([`GroupError`]). Whatever a *member* says is accepted:
-/// unknown topics, partitions that do not exist, repeats, any generation. What cannot be true does not count.
+/// Only how the group is put together can be wrong ([`GroupError`]). Whatever a *member* says is
+/// accepted: unknown topics, partitions that do not exist, repeats, any generation. What cannot be
+/// true does not count.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
     /// Sorted; a topic's position is its [`TopicId`].
@@ -103,8 +104,8 @@ impl<'a> Topic<'a> {
         Self { name, partitions, racks: None }
     }
 
-    /// The same with the racks of each partition's replicas, in order of partition number. Partitions
-    /// may have none; empty names are no racks.
+    /// The same with the racks of each partition's replicas, in order of partition number.
+    /// Partitions may have none; empty names are no racks.
     #[must_use]
     pub fn with_racks<I>(mut self, racks: I) -> Self
     where
@@ -131,7 +132,8 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// The same as a static member (KIP-345): its group instance id breaks ties in place of its member id.
+    /// The same as a static member (KIP-345): its group instance id breaks ties in place of its
+    /// member id.
     #[must_use]
     pub const fn instance_id(mut self, instance_id: &'a str) -> Self {
         self.identity.instance_id = Some(instance_id);
@@ -164,8 +166,8 @@ impl<'a> Member<'a> {
         self
     }
 
-    /// The same with a hold: partitions that it still processes, since this generation, and that nobody else
-    /// may get before it gave them up.
+    /// The same with a hold: partitions that it still processes, since this generation, and that
+    /// nobody else may get before it gave them up.
     #[must_use]
     pub fn hold(
         mut self,
@@ -199,10 +201,11 @@ impl<'a> Member<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A group of these topics and members, in any order. The generation being formed is not known: see [`Self::new_forming`].
+    /// A group of these topics and members, in any order. The generation being formed is not known:
+    /// see [`Self::new_forming`].
     ///
-    /// Near-linear in everything said, plus sorting topic names and member ids. The names are borrowed, all else
-    /// is held in dense ids.
+    /// Near-linear in everything said, plus sorting topic names and member ids. The names are
+    /// borrowed, all else is held in dense ids.
     ///
     /// # Errors
     /// [`GroupError`], where topics or members are given twice, or racks not once for each partition.
@@ -213,8 +216,9 @@ impl<'a> Group<'a> {
         Self::new_forming(-1, topics, members)
     }
 
-    /// The same where the generation being formed is known: the one in the JoinGroup response. Claims and holds of this or
-    /// a later one cannot be true and count as of no known generation. Negative is "not known".
+    /// The same where the generation being formed is known: the one in the JoinGroup response.
+    /// Claims and holds of this or a later one cannot be true and count as of no known generation.
+    /// Negative is "not known".
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -240,7 +244,8 @@ impl<'a> Group<'a> {
     /// The optimal assignment, with [`Options::default`].
     ///
     /// Near-linear in the size of the group in ordinary cases, in time and space; bounded by
-    /// [`Options::budget`] in all. See the crate's `docs/algorithm.md` for the method and its sources.
+    /// [`Options::budget`] in all. See the crate's `docs/algorithm.md` for the method and its
+    /// sources.
     #[must_use]
     pub fn assign(&self) -> Assignment<'a> {
         self.assign_with(&Options::default())
@@ -265,7 +270,8 @@ impl<'a> Group<'a> {
         &self.topics
     }
 
-    /// The member ids, in tie-break order: by group instance id where there is one, else by member id.
+    /// The member ids, in tie-break order: by group instance id where there is one, else by member
+    /// id.
     pub fn member_ids(&self) -> impl ExactSizeIterator<Item = &'a str> {
         self.members.iter().map(|member| member.id)
     }
@@ -334,8 +340,8 @@ impl<'a> Interner<'a> {
         Ok(())
     }
 
-    /// Members mostly subscribe to the same topics in the same order: names are only looked up where
-    /// they differ from those of the member before.
+    /// Members mostly subscribe to the same topics in the same order: names are only looked up
+    /// where they differ from those of the member before.
     fn members(&mut self, members: &[Member<'a>]) {
         let mut last: Option<(&[&str], SubscriptionId)> = None;
         for member in members {

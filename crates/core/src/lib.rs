@@ -1,7 +1,7 @@
 //! Sticky partition assignment that is provably the most even and, among those, moves the least.
 //!
-//! A [`Group`] goes in: topics, members, what each member subscribes to, and what it had
-//! (*claims*) and still processes (*holds*). An [`Assignment`] comes out. It is optimal in this order:
+//! A [`Group`] goes in: topics, members, what each member subscribes to, and what it had (*claims*)
+//! and still processes (*holds*). An [`Assignment`] comes out. It is optimal in this order:
 //!
 //! 1. the most even split that the subscriptions allow (least sum of squared loads);
 //! 2. fewest rack mismatches, where racks are known ([KIP-881]);

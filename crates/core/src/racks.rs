@@ -3,7 +3,8 @@
 use crate::dense::{Group, MemberId, PartitionId, RackId, TopicId};
 
 /// Whether rack-awareness is on ([KIP-881]): some subscribed member's rack holds a replica of a
-/// subscribed partition, and not every subscribed partition has a replica on every rack that appears.
+/// subscribed partition, and not every subscribed partition has a replica on every rack that
+/// appears.
 ///
 /// [KIP-881]: https://cwiki.apache.org/confluence/display/KAFKA/KIP-881%3A+Rack-aware+Partition+Assignment+for+Kafka+Consumers
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How many arcs of its graphs the solver may look at before it finishes greedily, in near-linear
-    /// time: valid, but from the objective at hand on no longer proven. Depends on nothing but the
-    /// group, so the same group has the same result on any machine.
+    /// How many arcs of its graphs the solver may look at before it finishes greedily, in
+    /// near-linear time: valid, but from the objective at hand on no longer proven. Depends on
+    /// nothing but the group, so the same group has the same result on any machine.
     pub budget: u64,
 }
 
@@ -83,7 +83,8 @@ pub struct Report {
     pub sum_of_squares: u64,
     /// Sum over topics and members of how many of the topic the member has, squared: objective 5.
     pub topic_sum_of_squares: u64,
-    /// Partitions at a member whose rack has no replica of them: objective 2. 0 while rack-awareness is off.
+    /// Partitions at a member whose rack has no replica of them: objective 2. 0 while
+    /// rack-awareness is off.
     pub rack_mismatches: u64,
     /// Partitions that have an owner.
     pub owned: u64,
@@ -98,7 +99,8 @@ pub struct Report {
 /// Why a partition is not kept: the first that fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// It has an owner whose rack holds no replica; its target's mismatches do not count or are none.
+    /// It has an owner whose rack holds no replica; its target's mismatches do not count or are
+    /// none.
     Rack,
     /// It has an owner, and an even split needs it elsewhere.
     Balance,

@@ -277,6 +277,26 @@ mod tests {
         assert!(verdict.proven.all(), "seed {seed}: {:?} in {group:?} -> {assignment:?}", verdict.gap);
     }
 
+    /// The example of docs/algorithm.md.
+    #[test]
+    fn the_worked_example_of_the_documentation_comes_out_as_described() {
+        let mut builder = GroupBuilder::new();
+        let [a, b, c] = [8, 5, 1].map(|partitions| builder.topic(partitions));
+        let members = [vec![a, b], vec![b], vec![b, c], vec![c]].map(|topics| {
+            let subscription = builder.subscription(topics);
+            builder.member(subscription)
+        });
+        let owned = builder.partitions_of(b).take(4);
+        builder.claim(members[2], 1, owned);
+        let group = builder.build();
+        let assignment = group.assign();
+        let potentials = [[16, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [2, 0, 0, 0]];
+        assert_eq!(assignment.certificate().potentials(), potentials);
+        assert_eq!(assignment.report().sum_of_squares, 64 + 4 + 9 + 1);
+        assert_eq!(assignment.report().moved, 1);
+        check(&group, 0);
+    }
+
     #[test]
     fn groups_without_racks_and_earlier_owners_are_proven() {
         for seed in 0..4000 {

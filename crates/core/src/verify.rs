@@ -1,6 +1,7 @@
 //! Judging an assignment without the solver.
 //!
-//! Nothing here is shared with the solver but the plain data types: owners and racks are worked out again.
+//! Nothing here is shared with the solver but the plain data types: owners and racks are worked out
+//! again.
 
 use thiserror::Error;
 
@@ -78,13 +79,15 @@ pub enum Flaw {
 /// Cost plus price, in the order of the objectives. Wide enough that no potential can overflow it.
 type Price = [i128; 4];
 
-/// Says which objectives `certificate` proves optimal for `target`, and that `target` is valid at all.
+/// Says which objectives `certificate` proves optimal for `target`, and that `target` is valid at
+/// all.
 ///
-/// Never says "proven" of an assignment that is not optimal, whatever the certificate: see [`Potential`] for why. A
-/// certificate that does not fit proves nothing, which does not mean that the assignment is not optimal.
+/// Never says "proven" of an assignment that is not optimal, whatever the certificate: see
+/// [`Potential`] for why. A certificate that does not fit proves nothing, which does not mean that
+/// the assignment is not optimal.
 ///
-/// Linear in subscriptions, partitions, replica racks and claims, but for the searches by topic of a
-/// claim and by rack.
+/// Linear in subscriptions, partitions, replica racks and claims, but for the searches by topic of
+/// a claim and by rack.
 ///
 /// ```
 /// use kafka_sticky_core::{Certificate, Group, Member, Topic, verify};
@@ -125,10 +128,12 @@ fn check_sizes(group: &Group, target: &Target, certificate: &Certificate) -> Res
     Ok(())
 }
 
-/// The load of each member, if every partition with a subscriber is assigned to one, and no other is assigned.
+/// The load of each member, if every partition with a subscriber is assigned to one, and no other
+/// is assigned.
 fn valid_loads(group: &Group, target: &Target) -> Result<Vec<u64>, Flaw> {
     let mut loads = vec![0; group.member_count()];
-    // Per topic and subscription, whether the one contains the other: checked by topic for all members at it.
+    // Per topic and subscription, whether the one contains the other: checked by topic for all
+    // members at it.
     let subscribers = Subscribers::of(group);
     let mut stamp = vec![u32::MAX; group.subscription_count()];
     for topic in topics(group) {

@@ -59,8 +59,9 @@ impl GroupBuilder {
         id
     }
 
-    /// Says on which racks the replicas of a topic's partitions are: one list for each partition, in
-    /// order of number. Lists that are missing at the end are empty, superfluous ones are ignored.
+    /// Says on which racks the replicas of a topic's partitions are: one list for each partition,
+    /// in order of number. Lists that are missing at the end are empty, superfluous ones are
+    /// ignored.
     pub fn replica_racks<I>(&mut self, topic: TopicId, racks: I)
     where
         I: IntoIterator,
@@ -76,7 +77,8 @@ impl GroupBuilder {
         }
     }
 
-    /// A subscription to these topics. The same topics give the same id; order and repeats do not count.
+    /// A subscription to these topics. The same topics give the same id; order and repeats do not
+    /// count.
     ///
     /// # Panics
     /// If a topic has not been added.

@@ -5,20 +5,23 @@ use crate::{report::Options, solve};
 
 /// A consumer group in dense ids: what [`crate::Group`] is without the names.
 ///
-/// Made by [`super::GroupBuilder`]. Takes 4 bytes for each partition, subscribed topic (once for all
-/// members with the same subscription) and claim, a few more where racks are known.
+/// Made by [`super::GroupBuilder`]. Takes 4 bytes for each partition, subscribed topic (once for
+/// all members with the same subscription) and claim, a few more where racks are known.
 #[derive(Debug, Clone)]
 pub struct Group {
     /// Topic `t` has the partitions `topic_start[t]..topic_start[t + 1]`.
     pub(super) topic_start: Vec<u32>,
-    /// Subscription `s` has the topics `subscription_topics[subscription_start[s]..subscription_start[s + 1]]`, sorted.
+    /// Subscription `s` has the topics
+    /// `subscription_topics[subscription_start[s]..subscription_start[s + 1]]`, sorted.
     pub(super) subscription_start: Vec<u32>,
     pub(super) subscription_topics: Vec<TopicId>,
     pub(super) member_subscription: Vec<SubscriptionId>,
     pub(super) member_rack: Vec<Option<RackId>>,
-    /// Which of the rack sets a partition's replicas are on. Empty where no topic's racks are known.
+    /// Which of the rack sets a partition's replicas are on. Empty where no topic's racks are
+    /// known.
     pub(super) partition_rack_set: Vec<u32>,
-    /// Set `s` has the racks `rack_set_racks[rack_set_start[s]..rack_set_start[s + 1]]`, sorted. Set 0 is empty.
+    /// Set `s` has the racks `rack_set_racks[rack_set_start[s]..rack_set_start[s + 1]]`, sorted.
+    /// Set 0 is empty.
     pub(super) rack_set_start: Vec<u32>,
     pub(super) rack_set_racks: Vec<RackId>,
     pub(super) claims: Listings,
@@ -164,7 +167,8 @@ impl Group {
         }
     }
 
-    /// A generation as it counts: one that is negative, or not older than the one being formed, is −1.
+    /// A generation as it counts: one that is negative, or not older than the one being formed, is
+    /// −1.
     fn credible(&self, generation: i32) -> i32 {
         match self.forming {
             Some(forming) if generation >= forming => -1,

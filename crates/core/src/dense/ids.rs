@@ -21,7 +21,8 @@ id!(
     TopicId
 );
 id!(
-    /// A partition, numbered through all topics: those of topic 0 first, then those of topic 1, and so on.
+    /// A partition, numbered through all topics: those of topic 0 first, then those of topic 1, and
+    /// so on.
     PartitionId
 );
 id!(

@@ -1,10 +1,11 @@
 //! The most even loads, by cuts.
 //!
-//! In a connected part with `W` partitions and `M` members, no split is more even than loads of `b = ⌊W/M⌋` and `b + 1`.
-//! A maximum flow with all loads capped at `b`, and another one at `b + 1`, show where that is
-//! possible: what cannot be sent at `b + 1` can only reach members that need more, and who is not
-//! reached at `b` can only have less. In between is a block in which every load is `b` or `b + 1`. Every optimum respects these cuts, so that the
-//! rests are problems of their own. (Optimal semi-matchings: Harvey, Ladner, Lovász, Tamir 2006.)
+//! In a connected part with `W` partitions and `M` members, no split is more even than loads of `b
+//! = ⌊W/M⌋` and `b + 1`. A maximum flow with all loads capped at `b`, and another one at `b + 1`,
+//! show where that is possible: what cannot be sent at `b + 1` can only reach members that need
+//! more, and who is not reached at `b` can only have less. In between is a block in which every
+//! load is `b` or `b + 1`. Every optimum respects these cuts, so that the rests are problems of
+//! their own. (Optimal semi-matchings: Harvey, Ladner, Lovász, Tamir 2006.)
 
 use super::{
     flow::{ArcId, Flow, Outcome, Plan, UNBOUNDED},
@@ -55,8 +56,8 @@ impl<'n> Cutter<'n> {
         }
     }
 
-    /// The connected components of the whole network, as blocks, for the case that they are. Members without
-    /// any partition to take are in none.
+    /// The connected components of the whole network, as blocks, for the case that they are.
+    /// Members without any partition to take are in none.
     pub(super) fn whole(&mut self) -> Vec<Block> {
         let everything = Part {
             senders: (0..self.network.sender_count() as u32).collect(),
@@ -105,8 +106,8 @@ pub(super) struct Cutter<'n> {
 }
 
 impl Cutter<'_> {
-    /// Splits a part into its connected components. Members without any partition to take are left out: they
-    /// are blocks of their own.
+    /// Splits a part into its connected components. Members without any partition to take are left
+    /// out: they are blocks of their own.
     fn components(&mut self, part: Part) -> Vec<Part> {
         let label = self.parts;
         self.parts += 1;
@@ -384,7 +385,8 @@ struct LocalFlow {
     arcs: Vec<(u32, ArcId)>,
 }
 
-/// Sends a hub's supply to its classes, as much as they can take, as evenly as is easy. Returns how much that is.
+/// Sends a hub's supply to its classes, as much as they can take, as evenly as is easy. Returns how
+/// much that is.
 fn deal_evenly(
     supply: u32,
     turn: u32,

@@ -12,7 +12,8 @@ use super::{
 use crate::certificate::Potential;
 
 impl Solver<'_> {
-    /// Assigns a complete block, moving least. False where the bound on the work stopped the decision on returns.
+    /// Assigns a complete block, moving least. False where the bound on the work stopped the
+    /// decision on returns.
     pub(super) fn complete(&mut self, block: &Block) -> bool {
         let Self { network, owners, scratch, state, .. } = self;
         let mut members: Vec<u32> =
@@ -116,7 +117,8 @@ impl Quotas {
         self.least + u32::from(self.greater.binary_search(&member).is_ok())
     }
 
-    /// The potentials that prove it: what a member gives up costs one more than what a member takes.
+    /// The potentials that prove it: what a member gives up costs one more than what a member
+    /// takes.
     pub(super) fn price(&self, members: &[u32], owned: &[u32], potentials: &mut [Potential]) {
         let gives = |member: u32| owned[member as usize] > self.of_member(member);
         let takes = |member: u32| owned[member as usize] < self.of_member(member);

@@ -15,8 +15,8 @@ pub(super) struct Releaser {
 }
 
 impl Releaser {
-    /// Takes `surplus[m]` partitions away from each member `m`, where it has most of a topic first, and of a topic
-    /// the last ones.
+    /// Takes `surplus[m]` partitions away from each member `m`, where it has most of a topic first,
+    /// and of a topic the last ones.
     pub(super) fn release(&mut self, segments: &[Segment], surplus: &[u32], target: &mut [u32]) {
         let mut held = std::mem::take(&mut self.held);
         held.clear();
@@ -181,7 +181,8 @@ impl Dealer {
         }
     }
 
-    /// The next member that has at most `level` of the topic; raises the level where there is none near.
+    /// The next member that has at most `level` of the topic; raises the level where there is none
+    /// near.
     fn take(&mut self, destinations: &mut Vec<Destination>, turn: &mut usize, level: &mut u32) -> u32 {
         let mut best = (usize::MAX, 0, u32::MAX);
         for ahead in 0..WINDOW.min(destinations.len()) {
@@ -215,7 +216,8 @@ impl Dealer {
         member
     }
 
-    /// The place of the next member of a circle that has at most `level` of the topic, or least of those near; and how many.
+    /// The place of the next member of a circle that has at most `level` of the topic, or least of
+    /// those near; and how many.
     fn peek(&mut self, circle: u32, level: u32) -> (u32, u32) {
         let first = self.next_open(circle, self.circles[circle as usize].next);
         let mut place = first;
@@ -236,7 +238,8 @@ impl Dealer {
         best
     }
 
-    /// The next place in the circle, from this one on, of a member that wants some. There must be one.
+    /// The next place in the circle, from this one on, of a member that wants some. There must be
+    /// one.
     fn next_open(&mut self, circle: u32, from: u32) -> u32 {
         let Circle { start, end, .. } = self.circles[circle as usize];
         let place = self.skip_closed(from);

@@ -1,8 +1,8 @@
 //! The short way: everybody keeps what an even split allows, and the rest finds room.
 //!
-//! If what is left over can be dealt so that all loads are `b` or `b + 1`, the split is as even as can be, and no such
-//! split keeps more. Then neither cuts nor least-cost flow are needed, and only hubs with something left
-//! over have to be looked at.
+//! If what is left over can be dealt so that all loads are `b` or `b + 1`, the split is as even as
+//! can be, and no such split keeps more. Then neither cuts nor least-cost flow are needed, and only
+//! hubs with something left over have to be looked at.
 
 use super::{
     Scratch, Solver,
@@ -14,8 +14,9 @@ use super::{
 };
 
 impl Solver<'_> {
-    /// Decides balance and moves of a component this way, if it can. Then its members are priced, what is to be
-    /// dealt is on the routes and in the dealer's `wants`, and what everybody keeps is returned.
+    /// Decides balance and moves of a component this way, if it can. Then its members are priced,
+    /// what is to be dealt is on the routes and in the dealer's `wants`, and what everybody keeps
+    /// is returned.
     pub(super) fn extend_kept(&mut self, block: &Block) -> Option<Vec<Keep>> {
         let network = self.network;
         if self.has_bypass(block) {
@@ -50,7 +51,8 @@ impl Solver<'_> {
         dealt.then_some(keep)
     }
 
-    /// Finds room for what nobody keeps: leaves it on the routes, and completes the quotas. False if it finds none.
+    /// Finds room for what nobody keeps: leaves it on the routes, and completes the quotas. False
+    /// if it finds none.
     fn deal_left_over(&mut self, block: &Block, quotas: &mut Quotas, keep: &[Keep]) -> bool {
         let network = self.network;
         let shared = (block.senders.len() + block.classes.len()) as u32;
@@ -112,7 +114,8 @@ impl Solver<'_> {
     }
 }
 
-/// Cuts what members keep down to their quotas, in proportion, so that all hubs have something left over.
+/// Cuts what members keep down to their quotas, in proportion, so that all hubs have something left
+/// over.
 fn thin(keep: &mut [Keep], quotas: &Quotas, owned: &[u32], passed: &mut [u32]) {
     for keep in keep.iter_mut() {
         let all = u64::from(owned[keep.member as usize]);

@@ -1,8 +1,8 @@
 //! Least-cost flow on small integer costs, by shortest paths and blocking flows.
 //!
-//! The primal-dual method: distances on reduced costs from all nodes that have something left to send,
-//! then a blocking flow along shortest paths (Dinitz), until nothing is left or no path is. With costs 0 it is
-//! plain maximum flow.
+//! The primal-dual method: distances on reduced costs from all nodes that have something left to
+//! send, then a blocking flow along shortest paths (Dinitz), until nothing is left or no path is.
+//! With costs 0 it is plain maximum flow.
 
 use super::work::Work;
 
@@ -169,7 +169,8 @@ impl Flow {
         self.arcs[self.arcs[self.position[arc.0 as usize] as usize].mate as usize].residual
     }
 
-    /// The price of a node. After [`Outcome::Complete`], whatever a node sends goes where cost plus price is least.
+    /// The price of a node. After [`Outcome::Complete`], whatever a node sends goes where cost plus
+    /// price is least.
     pub(super) fn price(&self, node: u32) -> i64 {
         -i64::from(self.nodes[node as usize].potential)
     }
@@ -179,7 +180,8 @@ impl Flow {
         self.nodes[node as usize].distance != FAR
     }
 
-    /// Distances from the sources, up to the nearest node that can take something, and in hops as far as those.
+    /// Distances from the sources, up to the nearest node that can take something, and in hops as
+    /// far as those.
     fn find_shortest(&mut self, sources: &[u32], work: &mut Work) -> Option<u32> {
         let Self { arcs, nodes, spare, reached, buckets, .. } = self;
         for node in reached.drain(..) {
@@ -272,8 +274,8 @@ impl Flow {
         }
     }
 
-    /// Sends what a source has to its neighbours at the end of shortest paths, to each about the same: a
-    /// topic should not go to one member as a whole.
+    /// Sends what a source has to its neighbours at the end of shortest paths, to each about the
+    /// same: a topic should not go to one member as a whole.
     fn send_evenly_from(&mut self, source: u32, work: &mut Work) {
         let Self { arcs, nodes, excess, spare, .. } = self;
         let (first, end) = (nodes[source as usize].start, nodes[source as usize + 1].start);
@@ -330,8 +332,8 @@ impl Flow {
         }
     }
 
-    /// Sends what the path carries from the source to the node at its end. Gives the node to go on from: the
-    /// last one that can still be reached.
+    /// Sends what the path carries from the source to the node at its end. Gives the node to go on
+    /// from: the last one that can still be reached.
     fn send_along_path(&mut self, source: u32, node: usize) -> usize {
         let Self { arcs, excess, spare, path, .. } = self;
         let narrowest = path.iter().map(|&at| arcs[at as usize].residual).min().unwrap_or(UNBOUNDED);

@@ -38,7 +38,8 @@ impl Tight {
         block.extra > 0 && self.price[class as usize] == 0
     }
 
-    /// Gives each member's node what the member has to take at least. Returns how many may take one more.
+    /// Gives each member's node what the member has to take at least. Returns how many may take one
+    /// more.
     pub(super) fn fix_loads(
         &self,
         network: &Network,

@@ -1,8 +1,8 @@
 //! Fewest partitions taken from their owner, within a balanced block.
 //!
-//! A flow from hubs to members in which what stays with its owner costs nothing and all else costs one. It
-//! starts from everything that may stay, thinned to what its owners may have, which is optimal as far as
-//! it goes, and sends the rest along shortest paths.
+//! A flow from hubs to members in which what stays with its owner costs nothing and all else costs
+//! one. It starts from everything that may stay, thinned to what its owners may have, which is
+//! optimal as far as it goes, and sends the rest along shortest paths.
 
 use super::{
     Scratch, Solver,
@@ -13,8 +13,9 @@ use super::{
 };
 
 impl Solver<'_> {
-    /// Decides who keeps what in one block: prices its members, sets what the dealer is to deal, and
-    /// leaves on the routes what is to be dealt. None where the bound on the work stopped it; then nothing is changed.
+    /// Decides who keeps what in one block: prices its members, sets what the dealer is to deal,
+    /// and leaves on the routes what is to be dealt. None where the bound on the work stopped it;
+    /// then nothing is changed.
     pub(super) fn decide_moves(&mut self, block: &Block) -> Option<Vec<Keep>> {
         let network = self.network;
         self.local.number(block);
@@ -46,7 +47,8 @@ impl Solver<'_> {
         Some(keep)
     }
 
-    /// Sets what the dealer is to deal where the flow at hand is as good as any: alike for alike members.
+    /// Sets what the dealer is to deal where the flow at hand is as good as any: alike for alike
+    /// members.
     fn want_by_flow(&mut self, block: &Block) {
         let network = self.network;
         let Scratch { units_of_class, dealer, .. } = &mut self.scratch;
@@ -131,7 +133,8 @@ impl Solver<'_> {
         }
     }
 
-    /// For each hub and owner, how many partitions of the one the other may keep, as far as the objectives before go.
+    /// For each hub and owner, how many partitions of the one the other may keep, as far as the
+    /// objectives before go.
     pub(super) fn may_stay(&mut self, block: &Block) -> Vec<Keep> {
         let network = self.network;
         let mut keep: Vec<Keep> = Vec::new();
@@ -164,7 +167,8 @@ impl Solver<'_> {
         keep
     }
 
-    /// Whether members of the class may keep partitions of the hub, as far as balance and mismatches go.
+    /// Whether members of the class may keep partitions of the hub, as far as balance and
+    /// mismatches go.
     pub(super) fn may_stay_in(&self, block: &Block, hub: u32, class: u32) -> bool {
         self.local.class(class).is_some()
             && (block.is_complete || self.tight.allows(self.network, hub, class))

@@ -9,9 +9,10 @@ use crate::{
 
 /// Which partitions may go to which members, with alike ones taken together.
 ///
-/// A *class* is the members with the same subscription (and, while racks count, the same rack). A *hub* is the partitions
-/// with the same subscribing classes (and the same racks of members among those of their replicas). Hubs send along *routes* to the classes that may take
-/// their partitions. Where racks count, those to classes on a wrong rack lead over a *bypass* that all
+/// A *class* is the members with the same subscription (and, while racks count, the same rack). A
+/// *hub* is the partitions with the same subscribing classes (and the same racks of members among
+/// those of their replicas). Hubs send along *routes* to the classes that may take their
+/// partitions. Where racks count, those to classes on a wrong rack lead over a *bypass* that all
 /// hubs with the same subscribers share, so that routes stay few.
 #[derive(Debug)]
 pub(super) struct Network {
@@ -259,7 +260,8 @@ impl Network {
         self.segments = segments.into_iter().map(|(_, segment)| segment).collect();
     }
 
-    /// The racks of replicas, as far as members are on them: numbered, with the number of each of the group's rack sets.
+    /// The racks of replicas, as far as members are on them: numbered, with the number of each of
+    /// the group's rack sets.
     fn intern_rack_sets(&mut self, group: &Group) -> Vec<u32> {
         self.rack_sets.push(Vec::new());
         let mut set_of = vec![0; group.rack_set_count()];
@@ -344,7 +346,8 @@ impl Grouping {
             used[group.subscription_of(member).index()] = true;
         }
         let mut of_topic = vec![NOBODY; group.topic_count()];
-        // Where topics of a part go that the subscription at hand contains; part NOBODY is kept last.
+        // Where topics of a part go that the subscription at hand contains; part NOBODY is kept
+        // last.
         let mut split_by: Vec<(u32, u32)> = Vec::new();
         let mut unsubscribed = (NOBODY, 0);
         for subscription in (0..).map(SubscriptionId).zip(&used).filter(|(_, used)| **used).map(|(id, _)| id)

@@ -48,7 +48,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Deals what is nobody's along the flow. The dealer's `wants` say what each member gets; the flow is used up.
+    /// Deals what is nobody's along the flow. The dealer's `wants` say what each member gets; the
+    /// flow is used up.
     pub(super) fn place_dealt(&mut self, block: &Block) {
         let Self { network, flow, scratch, state, .. } = self;
         let Scratch { dealer, circle_of_class, .. } = scratch;
@@ -90,8 +91,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Assigns a block along a flow of all its partitions, keeping what fits: valid and as balanced as the flow, but
-    /// not the least that has to move.
+    /// Assigns a block along a flow of all its partitions, keeping what fits: valid and as balanced
+    /// as the flow, but not the least that has to move.
     pub(super) fn follow(&mut self, block: &Block) {
         let Self { network, owners, flow, scratch, state, .. } = self;
         let Scratch { dealer, owned, units_of_class, .. } = scratch;

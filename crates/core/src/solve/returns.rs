@@ -1,8 +1,9 @@
-//! Fewest partitions that go to somebody else than their earlier owner, of those that their owner does not keep.
+//! Fewest partitions that go to somebody else than their earlier owner, of those that their owner
+//! does not keep.
 //!
-//! What the objectives before leave open is a partition's choice between its owner, its earlier owner and
-//! being dealt. Partitions of a hub with the same choice form a *bundle*. Staying and returning cost nothing,
-//! being dealt costs one where there is an earlier owner.
+//! What the objectives before leave open is a partition's choice between its owner, its earlier
+//! owner and being dealt. Partitions of a hub with the same choice form a *bundle*. Staying and
+//! returning cost nothing, being dealt costs one where there is an earlier owner.
 
 use super::{
     Scratch, Solver,
@@ -49,7 +50,8 @@ struct Bundle {
 
 /// What the moves have fixed.
 struct Fixed {
-    /// Per class and sender of the block: the least price at which it takes a partition that is dealt.
+    /// Per class and sender of the block: the least price at which it takes a partition that is
+    /// dealt.
     class_floor: Vec<i64>,
     sender_floor: Vec<i64>,
     /// Partitions with a choice.
@@ -61,7 +63,8 @@ struct Fixed {
 }
 
 impl Solver<'_> {
-    /// Decides which partitions return, given what everybody keeps and is dealt (the dealer's `wants`).
+    /// Decides which partitions return, given what everybody keeps and is dealt (the dealer's
+    /// `wants`).
     pub(super) fn decide_returns(&mut self, block: &Block, keep: &[Keep]) -> Returns {
         if self.owners.earlier.is_empty() {
             return Returns::Open;
@@ -155,7 +158,8 @@ impl Solver<'_> {
         fixed
     }
 
-    /// Whether a member (or nobody) may have a partition of the hub, as far as balance and mismatches go.
+    /// Whether a member (or nobody) may have a partition of the hub, as far as balance and
+    /// mismatches go.
     fn may_take(&self, block: &Block, hub: u32, member: u32) -> bool {
         self.network.class_of.get(member as usize).is_some_and(|&class| self.may_stay_in(block, hub, class))
     }
@@ -167,8 +171,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Adds bundles and loads, and starts from what the moves left where it was and from the returns that fit
-    /// with it. Gives what is left to send and to take.
+    /// Adds bundles and loads, and starts from what the moves left where it was and from the
+    /// returns that fit with it. Gives what is left to send and to take.
     fn start_from_moves(
         &mut self,
         block: &Block,

@@ -1,9 +1,10 @@
 //! Topics spread evenly, among all assignments that are as good in the objectives before.
 //!
-//! With `n` partitions of a topic at a member, one more costs `2n + 1` and one less saves `2n − 1`. Partitions that may change
-//! places without harm to the objectives before are arcs between members, over a *pool* for what may go to any
-//! of a hub's cheapest members. A cycle of negative cost is an improvement; without one there is none (Klein 1967). Bellman
-//! and Ford's method finds them, within a bound on the work of its own.
+//! With `n` partitions of a topic at a member, one more costs `2n + 1` and one less saves `2n − 1`.
+//! Partitions that may change places without harm to the objectives before are arcs between
+//! members, over a *pool* for what may go to any of a hub's cheapest members. A cycle of negative
+//! cost is an improvement; without one there is none (Klein 1967). Bellman and Ford's method finds
+//! them, within a bound on the work of its own.
 
 use super::{
     Solver,
@@ -203,7 +204,8 @@ impl Solver<'_> {
         exchange
     }
 
-    /// The members at which a hub's partitions cost least, but for owners, and what they cost there.
+    /// The members at which a hub's partitions cost least, but for owners, and what they cost
+    /// there.
     fn cheapest_of(&self, hub: u32) -> (Vec<u32>, Potential) {
         let mut floor = [i64::MAX; 4];
         let mut members = Vec::new();

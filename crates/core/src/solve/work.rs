@@ -1,6 +1,7 @@
 //! The bound on the work.
 
-/// How many arcs may still be looked at. Counts, not time, so that the result is the same everywhere.
+/// How many arcs may still be looked at. Counts, not time, so that the result is the same
+/// everywhere.
 #[derive(Debug)]
 pub(super) struct Work {
     left: u64,
