@@ -116,7 +116,7 @@ impl Scratch {
             circle_of_class: vec![0; network.class_count()],
             units_of_class: vec![0; network.class_count()],
             dealer: Dealer::new(group.member_count()),
-            releaser: Releaser::default(),
+            releaser: Releaser::new(group.member_count()),
         }
     }
 }

@@ -11,37 +11,71 @@ pub(super) struct Releaser {
     turn: usize,
     /// How many topics the member has at least this many partitions of.
     topics_with: Vec<usize>,
-    held: Vec<(u32, TopicId, PartitionId)>,
+    /// The partitions at hand, by member, and the members.
+    held: Vec<(TopicId, PartitionId)>,
+    givers: Vec<u32>,
+    /// Per member: how many there are, then where the next one goes; all zero between uses.
+    place: Vec<u32>,
 }
 
 impl Releaser {
+    pub(super) fn new(members: usize) -> Self {
+        Self { place: vec![0; members], ..Self::default() }
+    }
+
     /// Takes `surplus[m]` partitions away from each member `m`, where it has most of a topic first,
     /// and of a topic the last ones.
     pub(super) fn release(&mut self, segments: &[Segment], surplus: &[u32], target: &mut [u32]) {
         let mut held = std::mem::take(&mut self.held);
+        let mut givers = std::mem::take(&mut self.givers);
+        let giver = |id: u32, target: &[u32]| {
+            let member = target[id as usize];
+            (member != NOBODY && surplus[member as usize] > 0).then_some(member)
+        };
+        let ids = |segment: &Segment| segment.start..segment.end;
+        for member in segments.iter().flat_map(ids).filter_map(|id| giver(id, target)) {
+            let count = &mut self.place[member as usize];
+            if *count == 0 {
+                givers.push(member);
+            }
+            *count += 1;
+        }
+        givers.sort_unstable();
+        let mut end = 0;
+        for &member in &givers {
+            end += std::mem::replace(&mut self.place[member as usize], end);
+        }
         held.clear();
+        held.resize(end as usize, (TopicId(0), PartitionId(0)));
         for segment in segments {
-            for id in segment.start..segment.end {
-                let member = target[id as usize];
-                if member != NOBODY && surplus[member as usize] > 0 {
-                    held.push((member, segment.topic, PartitionId(id)));
+            for id in ids(segment) {
+                if let Some(member) = giver(id, target) {
+                    let place = &mut self.place[member as usize];
+                    held[*place as usize] = (segment.topic, PartitionId(id));
+                    *place += 1;
                 }
             }
         }
-        held.sort_unstable();
-        for held in held.chunk_by(|a, b| a.0 == b.0) {
-            self.release_of_one(held, surplus[held[0].0 as usize] as usize, |id| target[id.index()] = NOBODY);
+        let mut start = 0;
+        for member in givers.drain(..) {
+            let end = std::mem::take(&mut self.place[member as usize]) as usize;
+            let of_member = &held[start..end];
+            self.release_of_one(of_member, surplus[member as usize] as usize, |id| {
+                target[id.index()] = NOBODY
+            });
+            start = end;
         }
         self.held = held;
+        self.givers = givers;
     }
 
     fn release_of_one(
         &mut self,
-        held: &[(u32, TopicId, PartitionId)],
+        held: &[(TopicId, PartitionId)],
         surplus: usize,
         mut act: impl FnMut(PartitionId),
     ) {
-        let runs = || held.chunk_by(|a, b| a.1 == b.1);
+        let runs = || held.chunk_by(|a, b| a.0 == b.0);
         self.topics_with.clear();
         for run in runs() {
             if self.topics_with.len() < run.len() {
@@ -70,7 +104,7 @@ impl Releaser {
                 keep -= usize::from(behind_first < left);
                 candidate += 1;
             }
-            run[keep..].iter().for_each(|&(_, _, partition)| act(partition));
+            run[keep..].iter().for_each(|&(_, partition)| act(partition));
         }
     }
 }
@@ -185,8 +219,10 @@ impl Dealer {
     /// near.
     fn take(&mut self, destinations: &mut Vec<Destination>, turn: &mut usize, level: &mut u32) -> u32 {
         let mut best = (usize::MAX, 0, u32::MAX);
-        for ahead in 0..WINDOW.min(destinations.len()) {
-            let at = (*turn + ahead) % destinations.len();
+        let mut next = *turn;
+        for _ in 0..WINDOW.min(destinations.len()) {
+            let at = next;
+            next = if at + 1 == destinations.len() { 0 } else { at + 1 };
             let (place, count) = self.peek(destinations[at].circle, *level);
             if count < best.2 {
                 best = (at, place, count);
@@ -202,7 +238,7 @@ impl Dealer {
         let member = self.open[place as usize];
         self.circles[destinations[at].circle as usize].next = place + 1;
         if destinations[at].units == 0 {
-            destinations.remove(at);
+            destinations.swap_remove(at);
             *turn = at;
         }
         if *turn >= destinations.len() {
