@@ -21,7 +21,7 @@ fn measure(criterion: &mut Criterion, title: &str, name: &str, shape: impl FnOnc
     benches.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
     benches.bench_function(name, |bencher| {
         let input = &*input;
-        bencher.iter_with_large_drop(|| input.assign());
+        bencher.iter(|| input.assign());
     });
     benches.finish();
 }
@@ -106,7 +106,7 @@ fn contrived(criterion: &mut Criterion) {
         });
         benches.bench_function(name, |bencher| {
             let input = &*input;
-            bencher.iter_with_large_drop(|| input.assign());
+            bencher.iter(|| input.assign());
         });
     }
     benches.finish();
