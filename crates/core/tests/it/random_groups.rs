@@ -9,7 +9,7 @@ use crate::{
     subject,
 };
 
-/// How many groups of each structure; with the histories they are some 20,000 rebalances more than that.
+/// How many groups of each structure: 20,250 in all, besides those of the histories and properties.
 const GROUPS: u64 = 2_250;
 
 fn judge_groups(structure: Structure) {
