@@ -29,6 +29,7 @@ mod moves;
 mod network;
 mod place;
 mod returns;
+mod seed;
 mod spread;
 mod work;
 
@@ -101,6 +102,8 @@ struct Scratch {
     circle_of_class: Vec<u32>,
     /// Per class; all zero between uses.
     units_of_class: Vec<u32>,
+    /// Per route of a bypass or a gate, only valid within a block.
+    open_route: Vec<u32>,
     dealer: Dealer,
     releaser: Releaser,
 }
@@ -115,6 +118,7 @@ impl Scratch {
             node_of_member: vec![0; group.member_count()],
             circle_of_class: vec![0; network.class_count()],
             units_of_class: vec![0; network.class_count()],
+            open_route: vec![0; if network.has_gates() { network.route_count() } else { 0 }],
             dealer: Dealer::new(group.member_count()),
             releaser: Releaser::new(group.member_count()),
         }
@@ -154,7 +158,7 @@ impl Solver<'_> {
         if block.is_complete {
             return self.solve_complete(block);
         }
-        let decided = !self.has_bypass(block) || self.decide_mismatches(block);
+        let decided = !self.has_gates(block) || self.decide_mismatches(block);
         self.price(block);
         let keep = if decided { self.decide_moves(block) } else { None };
         let Some(keep) = keep else {
@@ -186,7 +190,8 @@ impl Solver<'_> {
         exact
     }
 
-    fn has_bypass(&self, block: &Block) -> bool {
+    /// Whether racks count in the block.
+    fn has_gates(&self, block: &Block) -> bool {
         block.senders.last().is_some_and(|&last| last as usize >= self.network.hub_count())
     }
 

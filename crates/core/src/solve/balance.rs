@@ -10,13 +10,14 @@
 use super::{
     flow::{ArcId, Flow, Outcome, Plan, UNBOUNDED},
     network::{Network, Route, Way},
+    seed::Seeder,
     work::Work,
 };
 
 /// Members and partitions among which the loads differ by at most one.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
-    /// Hubs, sorted, then bypasses.
+    /// Sorted: hubs, then bypasses, then gates.
     pub(super) senders: Vec<u32>,
     pub(super) classes: Vec<u32>,
     /// The lesser load, and how many members have one more.
@@ -125,7 +126,7 @@ impl Cutter<'_> {
             for &route in self.network.routes_of(sender) {
                 let (open, node) = match route {
                     Route::Class(class) => (self.part_of_class[class as usize] == label, class_node(class)),
-                    Route::Bypass(bypass) => (self.part_of_sender[bypass as usize] == label, bypass),
+                    Route::Via(via) => (self.part_of_sender[via as usize] == label, via),
                 };
                 if open {
                     let (a, b) = (root(parent, sender), root(parent, node));
@@ -292,11 +293,10 @@ impl Cutter<'_> {
         let mut ways = self.network.sorted_ways(hub);
         ways.dedup_by_key(|way| way.class);
         let is_open = |way: &Way| {
-            let over_bypass = match self.network.route(way.first as usize) {
-                Route::Bypass(bypass) => self.part_of_sender[bypass as usize] == label,
-                Route::Class(_) => true,
-            };
-            over_bypass && self.part_of_class[way.class as usize] == label
+            way.routes().all(|id| match self.network.route(id) {
+                Route::Via(via) => self.part_of_sender[via as usize] == label,
+                Route::Class(class) => self.part_of_class[class as usize] == label,
+            })
         };
         ways.retain(is_open);
         let size = |class: u32| self.network.members_of(class).len() as u64;
@@ -353,19 +353,24 @@ impl Cutter<'_> {
             for (id, &route) in self.network.route_range(sender).zip(self.network.routes_of(sender)) {
                 let head = match route {
                     Route::Class(class) if self.part_of_class[class as usize] == label => class_node(class),
-                    Route::Bypass(bypass) if self.part_of_sender[bypass as usize] == label => bypass as usize,
+                    Route::Via(via) if self.part_of_sender[via as usize] == label => via as usize,
                     _ => continue,
                 };
                 let arc = plan.add(tail, self.local[head], UNBOUNDED, 0);
-                arcs.push((id as u32, arc));
+                arcs.push((id, arc));
                 if let Route::Class(class) = route {
                     direct.push((arc, self.local[head], self.network.members_of(class).len() as u32));
                 }
             }
             if let Some(&supply) = self.network.supply.get(sender as usize) {
+                excess[tail as usize] = supply;
+            }
+            if !direct.is_empty() && (sender as usize) < self.network.hub_count() {
+                let supply = excess[tail as usize];
                 excess[tail as usize] = supply - deal_evenly(supply, tail, &direct, &mut spare, &mut plan);
             }
         }
+        Seeder::new(self.network, &part.senders, &arcs).seed(&mut plan, &mut excess, &mut spare);
         let mut flow = plan.finish(spare.len());
         flow.excess = excess;
         flow.spare = spare;
@@ -374,7 +379,7 @@ impl Cutter<'_> {
 
     fn store(&mut self, local: &LocalFlow) {
         for &(route, arc) in &local.arcs {
-            self.balance.flow[route as usize] = local.flow.on(arc);
+            self.balance.flow[route] = local.flow.on(arc);
         }
     }
 }
@@ -382,7 +387,7 @@ impl Cutter<'_> {
 struct LocalFlow {
     flow: Flow,
     /// The route of each arc.
-    arcs: Vec<(u32, ArcId)>,
+    arcs: Vec<(usize, ArcId)>,
 }
 
 /// Sends a hub's supply to its classes, as much as they can take, as evenly as is easy. Returns how

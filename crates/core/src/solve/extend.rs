@@ -19,7 +19,7 @@ impl Solver<'_> {
     /// is returned.
     pub(super) fn extend_kept(&mut self, block: &Block) -> Option<Vec<Keep>> {
         let network = self.network;
-        if self.has_bypass(block) {
+        if self.has_gates(block) {
             return None;
         }
         self.local.number(block);

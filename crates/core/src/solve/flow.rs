@@ -97,8 +97,13 @@ impl Plan {
     /// as far as it goes. What the ends have to send and to take is the caller's to say.
     pub(super) fn start_with(&mut self, arc: ArcId, flow: u32) {
         let arc = &mut self.arcs[arc.0 as usize];
-        debug_assert!(arc.cost == 0 && flow <= arc.capacity);
-        arc.flow = flow;
+        arc.flow += flow;
+        debug_assert!(arc.cost == 0 && arc.flow <= arc.capacity);
+    }
+
+    /// Where an arc leads.
+    pub(super) fn head(&self, arc: ArcId) -> u32 {
+        self.arcs[arc.0 as usize].head
     }
 
     pub(super) fn finish(self, nodes: usize) -> Flow {

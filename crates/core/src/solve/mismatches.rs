@@ -5,6 +5,7 @@ use super::{
     balance::Block,
     flow::{Outcome, Plan, UNBOUNDED},
     network::{Network, Route},
+    seed::Seeder,
 };
 
 /// Which ways stay open once an objective is decided, and what the members of a class must have.
@@ -60,7 +61,7 @@ impl Tight {
     }
 }
 
-/// The floor of a bypass whose classes are all in other blocks.
+/// The floor of a bypass or a gate whose classes are all in other blocks.
 const NOWHERE: i64 = i64::MAX / 2;
 
 impl Solver<'_> {
@@ -77,7 +78,7 @@ impl Solver<'_> {
             for (id, &route) in network.route_range(sender).zip(network.routes_of(sender)) {
                 let (head, cost) = match route {
                     Route::Class(class) => (local.class(class).map(|at| at + senders), 0),
-                    Route::Bypass(bypass) => (local.sender(bypass), 1),
+                    Route::Via(via) => (local.sender(via), i32::from(network.is_bypass(route))),
                 };
                 if let Some(head) = head {
                     arcs.push((id, plan.add(tail, head, UNBOUNDED, cost)));
@@ -89,14 +90,19 @@ impl Solver<'_> {
                 plan.add(at, shared, network.members_of(class).len() as u32, 0);
             }
         }
-        let mut run = plan.finish(shared as usize + 1);
+        let mut excess = vec![0; shared as usize + 1];
+        let mut spare = vec![0; shared as usize + 1];
         for (at, &sender) in block.senders.iter().enumerate() {
-            run.excess[at] = network.supply.get(sender as usize).copied().unwrap_or(0);
+            excess[at] = network.supply.get(sender as usize).copied().unwrap_or(0);
         }
         for (at, &class) in (senders as usize..).zip(&block.classes) {
-            run.spare[at] = block.least * network.members_of(class).len() as u32;
+            spare[at] = block.least * network.members_of(class).len() as u32;
         }
-        run.spare[shared as usize] = block.extra;
+        spare[shared as usize] = block.extra;
+        Seeder::new(network, &block.senders, &arcs).seed(&mut plan, &mut excess, &mut spare);
+        let mut run = plan.finish(shared as usize + 1);
+        run.excess = excess;
+        run.spare = spare;
         if run.run(work) != Outcome::Complete {
             debug_assert!(work.is_exhausted());
             return false;
@@ -108,11 +114,13 @@ impl Solver<'_> {
         for (at, &class) in (senders..).zip(&block.classes) {
             tight.price[class as usize] = run.price(at) - base;
         }
-        // Bypasses come after hubs: their floors are needed first.
+        // Senders come before those that they send to: these floors are needed first.
         for &sender in block.senders.iter().rev() {
             let cost_at = |tight: &Tight, route: Route| match route {
                 Route::Class(class) => local.class(class).map(|_| tight.price[class as usize]),
-                Route::Bypass(bypass) => local.sender(bypass).map(|_| tight.floor[bypass as usize] + 1),
+                Route::Via(via) => {
+                    local.sender(via).map(|_| tight.floor[via as usize] + i64::from(network.is_bypass(route)))
+                }
             };
             let routes = network.routes_of(sender);
             let floor = routes.iter().filter_map(|&route| cost_at(tight, route)).min().unwrap_or(NOWHERE);

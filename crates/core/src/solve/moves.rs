@@ -78,7 +78,7 @@ impl Solver<'_> {
                 let head = match route {
                     _ if !self.tight.open[id] => None,
                     Route::Class(class) => self.local.class(class).map(|at| nodes.of_class[at as usize]),
-                    Route::Bypass(bypass) => self.local.sender(bypass),
+                    Route::Via(via) => self.local.sender(via),
                 };
                 if let Some(head) = head {
                     routes.push((id as u32, plan.add(tail, head, UNBOUNDED, cost)));

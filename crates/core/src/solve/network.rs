@@ -11,9 +11,11 @@ use crate::{
 ///
 /// A *class* is the members with the same subscription (and, while racks count, the same rack). A
 /// *hub* is the partitions with the same subscribing classes (and the same racks of members among
-/// those of their replicas). Hubs send along *routes* to the classes that may take their
-/// partitions. Where racks count, those to classes on a wrong rack lead over a *bypass* that all
-/// hubs with the same subscribers share, so that routes stay few.
+/// those of their replicas). Hubs send along *routes* to the classes that may take their partitions.
+///
+/// Where racks count, routes lead over *gates*, one for each rack that subscribers are on (and one for
+/// those on none), and to gates on a wrong rack over a *bypass*. Hubs with the same subscribers share
+/// both, so that routes stay few.
 #[derive(Debug)]
 pub(super) struct Network {
     /// Class `c` has the members `class_members[class_start[c]..class_start[c + 1]]`, sorted.
@@ -29,9 +31,12 @@ pub(super) struct Network {
     /// The racks of members that hold replicas of a hub's partitions.
     hub_racks: Vec<u32>,
     rack_sets: Vec<Vec<RackId>>,
-    /// Sender `s` (first hubs, then bypasses) has the routes `route_start[s]..route_start[s + 1]`.
+    /// Sender `s` (first hubs, then bypasses, then gates) has the routes `route_start[s]..route_start[s + 1]`.
     route_start: Vec<u32>,
     routes: Vec<Route>,
+    bypass_count: usize,
+    /// Per bypass and gate, how many members it leads to.
+    reach: Vec<usize>,
     racks_count: bool,
 }
 
@@ -46,25 +51,24 @@ pub(super) struct Segment {
 /// Where a sender may send to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
-    /// To a class, at no cost.
+    /// To a class.
     Class(u32),
-    /// To another sender, a bypass: what goes there ends on a wrong rack.
-    Bypass(u32),
+    /// To another sender, a bypass or a gate. What goes to a bypass ends on a wrong rack.
+    Via(u32),
 }
 
 /// A class and the routes that lead there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
     pub(super) class: u32,
-    pub(super) first: u32,
-    pub(super) last: u32,
+    routes: [u32; 3],
+    length: u8,
 }
 
 impl Way {
-    /// The ids of the one or two routes.
-    pub(super) fn routes(self) -> impl Iterator<Item = usize> {
-        let last = (self.last != self.first).then_some(self.last as usize);
-        std::iter::once(self.first as usize).chain(last)
+    /// The ids of the routes.
+    pub(super) fn routes(&self) -> impl Iterator<Item = usize> + use<> {
+        self.routes.into_iter().take(self.length.into()).map(|id| id as usize)
     }
 }
 
@@ -88,7 +92,7 @@ impl Network {
         self.supply.len()
     }
 
-    /// Hubs and bypasses.
+    /// Hubs, bypasses and gates.
     pub(super) fn sender_count(&self) -> usize {
         self.route_start.len() - 1
     }
@@ -112,22 +116,33 @@ impl Network {
         self.route_start[sender as usize] as usize..self.route_start[sender as usize + 1] as usize
     }
 
-    /// How a hub's partitions may reach classes, directly or over its bypass.
+    /// How a hub's partitions may reach classes; those on the right racks come first.
     pub(super) fn ways(&self, hub: u32) -> Vec<Way> {
         let mut ways = Vec::new();
-        for (id, &route) in self.route_range(hub).zip(self.routes_of(hub)) {
+        self.add_ways(hub, [0; 3], 0, &mut ways);
+        ways
+    }
+
+    /// Goes two deep: over a bypass and a gate.
+    fn add_ways(&self, sender: u32, mut routes: [u32; 3], length: usize, ways: &mut Vec<Way>) {
+        for (id, &route) in self.route_range(sender).zip(self.routes_of(sender)) {
+            routes[length] = id as u32;
             match route {
-                Route::Class(class) => ways.push(Way { class, first: id as u32, last: id as u32 }),
-                Route::Bypass(bypass) => {
-                    let over = self.route_range(bypass).zip(self.routes_of(bypass));
-                    ways.extend(over.filter_map(|(last, &route)| match route {
-                        Route::Class(class) => Some(Way { class, first: id as u32, last: last as u32 }),
-                        Route::Bypass(_) => None,
-                    }));
-                }
+                Route::Class(class) => ways.push(Way { class, routes, length: length as u8 + 1 }),
+                Route::Via(next) => self.add_ways(next, routes, length + 1, ways),
             }
         }
-        ways
+    }
+
+    /// Whether there are gates: whether racks count.
+    pub(super) fn has_gates(&self) -> bool {
+        self.sender_count() > self.hub_count()
+    }
+
+    /// Whether a route leads to a bypass.
+    pub(super) fn is_bypass(&self, route: Route) -> bool {
+        let bypasses = self.hub_count()..self.hub_count() + self.bypass_count;
+        matches!(route, Route::Via(sender) if bypasses.contains(&(sender as usize)))
     }
 
     /// [`Self::ways`], sorted by class.
@@ -141,7 +156,7 @@ impl Network {
     pub(super) fn reach(&self, route: Route) -> usize {
         match route {
             Route::Class(class) => self.members_of(class).len(),
-            Route::Bypass(bypass) => self.routes_of(bypass).iter().map(|&route| self.reach(route)).sum(),
+            Route::Via(sender) => self.reach[sender as usize - self.hub_count()],
         }
     }
 
@@ -209,6 +224,8 @@ impl Network {
             rack_sets: Vec::new(),
             route_start: vec![0],
             routes: Vec::new(),
+            bypass_count: 0,
+            reach: Vec::new(),
             racks_count: racks.is_on(),
         }
     }
@@ -285,49 +302,72 @@ impl Network {
 
     fn add_routes(&mut self, group: &Group, grouping: &Grouping) {
         let classes = ClassesOfGroups::of(self, group, grouping);
-        let mut bypass_of = vec![NOBODY; grouping.count()];
-        let mut bypasses = Vec::new();
-        for hub in 0..self.hub_count() as u32 {
-            let of_group = grouping.of_topic[self.segments_of(hub)[0].topic.index()];
-            let classes = classes.of_group(of_group);
-            if !self.racks_count {
-                self.routes.extend(classes.iter().map(|&class| Route::Class(class)));
-            } else {
-                let direct = self.routes.len();
-                self.routes.extend(right_classes(
-                    classes,
-                    &self.class_rack,
-                    &self.rack_sets[self.hub_racks[hub as usize] as usize],
-                ));
-                if self.routes.len() - direct < classes.len() {
-                    let bypass = &mut bypass_of[of_group as usize];
-                    if *bypass == NOBODY {
-                        *bypass = (self.hub_count() + bypasses.len()) as u32;
-                        bypasses.push(of_group);
-                    }
-                    self.routes.push(Route::Bypass(*bypass));
-                }
+        let group_of: Vec<u32> = (0..self.hub_count() as u32)
+            .map(|hub| grouping.of_topic[self.segments_of(hub)[0].topic.index()])
+            .collect();
+        if self.racks_count {
+            self.add_routes_over_gates(&group_of, &classes, grouping.count());
+            return;
+        }
+        for of_group in group_of {
+            self.routes.extend(classes.of_group(of_group).iter().map(|&class| Route::Class(class)));
+            self.route_start.push(self.routes.len() as u32);
+        }
+    }
+
+    fn add_routes_over_gates(&mut self, group_of: &[u32], classes: &ClassesOfGroups, groups: usize) {
+        // Gates, by group, each with its classes.
+        let mut gates: Vec<(Place, &[u32])> = Vec::new();
+        let mut gate_start = vec![0];
+        for of_group in 0..groups as u32 {
+            let of_rack = |a: &u32, b: &u32| self.class_rack[*a as usize] == self.class_rack[*b as usize];
+            let by_rack = classes.of_group(of_group).chunk_by(of_rack);
+            gates.extend(by_rack.map(|classes| (self.class_rack[classes[0] as usize], classes)));
+            gate_start.push(gates.len());
+        }
+        let right_gates = |hub: usize, set: &[RackId]| {
+            let of_group = gate_start[group_of[hub] as usize]..gate_start[group_of[hub] as usize + 1];
+            let is_right = |place: Place| place.is_none_or(|rack| set.binary_search(&rack).is_ok());
+            of_group.filter(|&gate| is_right(gates[gate].0)).collect::<Vec<usize>>()
+        };
+        let sets = |network: &Self, hub: usize| network.rack_sets[network.hub_racks[hub] as usize].clone();
+        let right: Vec<Vec<usize>> =
+            (0..group_of.len()).map(|hub| right_gates(hub, &sets(self, hub))).collect();
+
+        let mut bypass_of = vec![NOBODY; groups];
+        let mut bypasses: Vec<u32> = Vec::new();
+        for (right, &of_group) in right.iter().zip(group_of) {
+            let all = gate_start[of_group as usize + 1] - gate_start[of_group as usize];
+            let bypass = &mut bypass_of[of_group as usize];
+            if right.len() < all && *bypass == NOBODY {
+                *bypass = (group_of.len() + bypasses.len()) as u32;
+                bypasses.push(of_group);
+            }
+        }
+        self.bypass_count = bypasses.len();
+        let gate_sender = |gate: usize| (group_of.len() + bypasses.len() + gate) as u32;
+        for (right, &of_group) in right.iter().zip(group_of) {
+            self.routes.extend(right.iter().map(|&gate| Route::Via(gate_sender(gate))));
+            if right.len() < gate_start[of_group as usize + 1] - gate_start[of_group as usize] {
+                self.routes.push(Route::Via(bypass_of[of_group as usize]));
             }
             self.route_start.push(self.routes.len() as u32);
         }
-        for of_group in bypasses {
-            let on_racks = |&&class: &&u32| self.class_rack[class as usize].is_some();
-            self.routes
-                .extend(classes.of_group(of_group).iter().filter(on_racks).map(|&class| Route::Class(class)));
+        let size = |classes: &[u32]| classes.iter().map(|&class| self.members_of(class).len()).sum::<usize>();
+        let sizes: Vec<usize> = gates.iter().map(|(_, classes)| size(classes)).collect();
+        for &of_group in &bypasses {
+            let of_group = gate_start[of_group as usize]..gate_start[of_group as usize + 1];
+            let on_racks = || of_group.clone().filter(|&gate| gates[gate].0.is_some());
+            self.routes.extend(on_racks().map(|gate| Route::Via(gate_sender(gate))));
+            self.route_start.push(self.routes.len() as u32);
+            self.reach.push(on_racks().map(|gate| sizes[gate]).sum());
+        }
+        for (_, classes) in &gates {
+            self.routes.extend(classes.iter().map(|&class| Route::Class(class)));
             self.route_start.push(self.routes.len() as u32);
         }
+        self.reach.extend(sizes);
     }
-}
-
-/// The classes, sorted by rack, that have no rack or one of the set.
-fn right_classes(classes: &[u32], class_rack: &[Place], set: &[RackId]) -> Vec<Route> {
-    let mut right = Vec::new();
-    for place in std::iter::once(None).chain(set.iter().copied().map(Some)) {
-        let first = classes.partition_point(|&class| class_rack[class as usize] < place);
-        let there = classes[first..].iter().take_while(|&&class| class_rack[class as usize] == place);
-        right.extend(there.map(|&class| Route::Class(class)));
-    }
-    right
 }
 
 /// Topics with the same subscriptions, taken together.

@@ -4,7 +4,7 @@ use super::{
     Scratch, Solver,
     balance::{Block, hubs},
     deal::Destination,
-    network::{Route, Way},
+    network::{Network, Route, Way},
 };
 
 /// How many of a hub's partitions their owner keeps. At most as many as it owns.
@@ -52,39 +52,27 @@ impl Solver<'_> {
     /// flow is used up.
     pub(super) fn place_dealt(&mut self, block: &Block) {
         let Self { network, flow, scratch, state, .. } = self;
-        let Scratch { dealer, circle_of_class, .. } = scratch;
+        let Scratch { dealer, circle_of_class, open_route, .. } = scratch;
         dealer.clear();
         for &class in &block.classes {
             circle_of_class[class as usize] = dealer.circle(network.members_of(class).iter().copied());
         }
-        // Where on each bypass there may still be something.
-        let bypasses = &block.senders[hubs(network, &block.senders).count()..];
-        let mut next: Vec<usize> = bypasses.iter().map(|&bypass| network.route_range(bypass).start).collect();
+        let others = &block.senders[hubs(network, &block.senders).count()..];
+        let next = others.iter().map(|&sender| network.route_range(sender).start).collect();
+        for id in others.iter().flat_map(|&sender| network.route_range(sender)) {
+            open_route[id] = if flow[id] > 0 { id as u32 } else { id as u32 + 1 };
+        }
+        let mut drain = Drain { network, flow, others, next, open: open_route, found: Vec::new() };
         let mut destinations = Vec::new();
         for hub in hubs(network, &block.senders) {
+            drain.hub(hub);
             destinations.clear();
-            let mut add = |class: u32, units: u32| {
-                destinations.push(Destination { circle: circle_of_class[class as usize], units });
-            };
-            for (id, &route) in network.route_range(hub).zip(network.routes_of(hub)) {
-                let mut units = std::mem::take(&mut flow[id]);
-                match route {
-                    Route::Class(class) if units > 0 => add(class, units),
-                    Route::Bypass(bypass) if units > 0 => {
-                        let Ok(at) = bypasses.binary_search(&bypass) else { continue };
-                        while units > 0 {
-                            let over = units.min(flow[next[at]]);
-                            flow[next[at]] -= over;
-                            units -= over;
-                            if let (Route::Class(class), 1..) = (network.route(next[at]), over) {
-                                add(class, over);
-                            }
-                            next[at] += usize::from(units > 0);
-                        }
-                    }
-                    _ => {}
-                }
-            }
+            destinations.extend(
+                drain
+                    .found
+                    .drain(..)
+                    .map(|(class, units)| Destination { circle: circle_of_class[class as usize], units }),
+            );
             if !destinations.is_empty() {
                 dealer.deal(network.segments_of(hub), &mut destinations, &mut state.target);
             }
@@ -140,5 +128,71 @@ impl Solver<'_> {
             }
         }
         self.place_dealt(block);
+    }
+}
+
+/// Follows the flow of one hub after the other to its classes, and uses it up.
+struct Drain<'d> {
+    network: &'d Network,
+    flow: &'d mut [u32],
+    /// The bypasses and gates of the block, sorted, and which of its routes each is at.
+    others: &'d [u32],
+    next: Vec<usize>,
+    /// For each of their routes that one itself while something flows there, else a later one.
+    open: &'d mut [u32],
+    /// Classes, and how much went there.
+    found: Vec<(u32, u32)>,
+}
+
+impl Drain<'_> {
+    fn hub(&mut self, hub: u32) {
+        for id in self.network.route_range(hub) {
+            let units = std::mem::take(&mut self.flow[id]);
+            self.follow(self.network.route(id), units);
+        }
+    }
+
+    /// Goes two deep: over a bypass and a gate.
+    fn follow(&mut self, route: Route, mut units: u32) {
+        if units == 0 {
+            return;
+        }
+        let via = match route {
+            Route::Class(class) => {
+                self.found.push((class, units));
+                return;
+            }
+            Route::Via(via) => via,
+        };
+        let Ok(at) = self.others.binary_search(&via) else { return };
+        let routes = self.network.route_range(via);
+        // A unit or two of each in turn, so that a topic is spread.
+        let share = units.div_ceil(routes.len() as u32);
+        while units > 0 {
+            let id = self.first_open(self.next[at], routes.end);
+            if id == routes.end {
+                self.next[at] = routes.start;
+                continue;
+            }
+            let amount = share.min(units).min(self.flow[id]);
+            self.flow[id] -= amount;
+            units -= amount;
+            if self.flow[id] == 0 {
+                self.open[id] = id as u32 + 1;
+            }
+            self.next[at] = id + 1;
+            self.follow(self.network.route(id), amount);
+        }
+    }
+
+    /// The first route from this one on along which something flows, or the end. Shortens the links.
+    fn first_open(&mut self, mut id: usize, end: usize) -> usize {
+        while id < end && self.open[id] as usize != id {
+            let ahead = self.open[id] as usize;
+            let ahead = if ahead < end { self.open[ahead] as usize } else { ahead };
+            self.open[id] = ahead as u32;
+            id = ahead;
+        }
+        id
     }
 }

@@ -123,7 +123,7 @@ impl Solver<'_> {
             dealt: vec![0; block.senders.len()],
             staying: Vec::new(),
         };
-        // Bypasses come after hubs: their floors are needed first.
+        // Senders come before those that they send to: these floors are needed first.
         for (at, &sender) in block.senders.iter().enumerate().rev() {
             let floors = network.route_range(sender).filter(|&id| self.tight.open[id]);
             let floors = floors.filter_map(|id| self.floor_behind(&fixed, network.route(id)));
@@ -167,7 +167,7 @@ impl Solver<'_> {
     fn floor_behind(&self, fixed: &Fixed, route: Route) -> Option<i64> {
         match route {
             Route::Class(class) => self.local.class(class).map(|at| fixed.class_floor[at as usize]),
-            Route::Bypass(bypass) => self.local.sender(bypass).map(|at| fixed.sender_floor[at as usize]),
+            Route::Via(via) => self.local.sender(via).map(|at| fixed.sender_floor[at as usize]),
         }
     }
 
@@ -269,7 +269,7 @@ impl Solver<'_> {
                 }
                 let head = match route {
                     Route::Class(class) => self.local.class(class).map(|at| nodes.of_class[at as usize]),
-                    Route::Bypass(bypass) => self.local.sender(bypass),
+                    Route::Via(via) => self.local.sender(via),
                 };
                 routes.extend(head.map(|head| (id as u32, plan.add(tail, head, UNBOUNDED, 0))));
             }
