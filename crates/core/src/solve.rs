@@ -29,7 +29,6 @@ mod moves;
 mod network;
 mod place;
 mod returns;
-mod seed;
 mod spread;
 mod work;
 

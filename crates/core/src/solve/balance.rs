@@ -10,7 +10,6 @@
 use super::{
     flow::{ArcId, Flow, Outcome, Plan, UNBOUNDED},
     network::{Network, Route, Way},
-    seed::Seeder,
     work::Work,
 };
 
@@ -370,7 +369,6 @@ impl Cutter<'_> {
                 excess[tail as usize] = supply - deal_evenly(supply, tail, &direct, &mut spare, &mut plan);
             }
         }
-        Seeder::new(self.network, &part.senders, &arcs).seed(&mut plan, &mut excess, &mut spare);
         let mut flow = plan.finish(spare.len());
         flow.excess = excess;
         flow.spare = spare;

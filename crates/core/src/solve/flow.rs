@@ -11,6 +11,9 @@ pub(super) const UNBOUNDED: u32 = u32::MAX;
 
 const FAR: u32 = u32::MAX;
 
+/// How many neighbours of a neighbour are looked at for one with room.
+const LOOKS: u32 = 16;
+
 /// A network under construction.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -101,11 +104,6 @@ impl Plan {
         debug_assert!(arc.cost == 0 && arc.flow <= arc.capacity);
     }
 
-    /// Where an arc leads.
-    pub(super) fn head(&self, arc: ArcId) -> u32 {
-        self.arcs[arc.0 as usize].head
-    }
-
     pub(super) fn finish(self, nodes: usize) -> Flow {
         let mut start = vec![0_u32; nodes + 1];
         for arc in &self.arcs {
@@ -148,6 +146,7 @@ impl Flow {
     pub(super) fn run(&mut self, work: &mut Work) -> Outcome {
         let mut sources: Vec<u32> =
             (0..self.excess.len() as u32).filter(|&node| self.excess[node as usize] > 0).collect();
+        let mut is_first = true;
         loop {
             sources.retain(|&node| self.excess[node as usize] > 0);
             if sources.is_empty() {
@@ -159,6 +158,14 @@ impl Flow {
             self.raise_potentials(distance);
             for &source in &sources {
                 self.send_evenly_from(source, work);
+            }
+            if std::mem::take(&mut is_first) {
+                for &source in &sources {
+                    self.send_evenly_over_neighbours(source, work);
+                }
+                for &node in &self.reached {
+                    self.nodes[node as usize].current = self.nodes[node as usize].start;
+                }
             }
             for &source in &sources {
                 self.send_from(source, work);
@@ -307,6 +314,51 @@ impl Flow {
             arcs[mate as usize].residual += amount;
             spare[head as usize] -= amount;
             excess[source as usize] -= amount;
+        }
+    }
+
+    /// The same for neighbours of neighbours. Each neighbour goes on, with the next source, where it left off.
+    fn send_evenly_over_neighbours(&mut self, source: u32, work: &mut Work) {
+        let Self { arcs, nodes, excess, spare, .. } = self;
+        let is_free = |at: u32, from: u32, arcs: &[HalfArc], nodes: &[Node]| {
+            let arc = &arcs[at as usize];
+            arc.residual > 0
+                && arc.cost + nodes[from as usize].potential == nodes[arc.head as usize].potential
+        };
+        let (first, end) = (nodes[source as usize].start, nodes[source as usize + 1].start);
+        let mut next = first + source % (end - first).max(1);
+        let mut dry = 0;
+        while excess[source as usize] > 0 && dry < end - first {
+            let at = next;
+            next = if at + 1 == end { first } else { at + 1 };
+            dry += 1;
+            work.scan(1);
+            if !is_free(at, source, arcs, nodes) {
+                continue;
+            }
+            let via = arcs[at as usize].head;
+            let (start, stop) = (nodes[via as usize].start, nodes[via as usize + 1].start);
+            let share = excess[source as usize].div_ceil(stop - start);
+            for _ in 0..LOOKS.min(stop - start) {
+                let over = nodes[via as usize].current.clamp(start, stop - 1);
+                nodes[via as usize].current = if over + 1 == stop { start } else { over + 1 };
+                let HalfArc { head, residual, mate, .. } = arcs[over as usize];
+                work.scan(1);
+                if spare[head as usize] == 0 || !is_free(over, via, arcs, nodes) {
+                    continue;
+                }
+                let amount = share.min(residual).min(arcs[at as usize].residual);
+                let amount = amount.min(spare[head as usize]).min(excess[source as usize]);
+                let back = arcs[at as usize].mate;
+                arcs[at as usize].residual -= amount;
+                arcs[back as usize].residual += amount;
+                arcs[over as usize].residual -= amount;
+                arcs[mate as usize].residual += amount;
+                excess[source as usize] -= amount;
+                spare[head as usize] -= amount;
+                dry = 0;
+                break;
+            }
         }
     }
 

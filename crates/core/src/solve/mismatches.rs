@@ -5,7 +5,6 @@ use super::{
     balance::Block,
     flow::{Outcome, Plan, UNBOUNDED},
     network::{Network, Route},
-    seed::Seeder,
 };
 
 /// Which ways stay open once an objective is decided, and what the members of a class must have.
@@ -99,7 +98,6 @@ impl Solver<'_> {
             spare[at] = block.least * network.members_of(class).len() as u32;
         }
         spare[shared as usize] = block.extra;
-        Seeder::new(network, &block.senders, &arcs).seed(&mut plan, &mut excess, &mut spare);
         let mut run = plan.finish(shared as usize + 1);
         run.excess = excess;
         run.spare = spare;
