@@ -381,7 +381,7 @@ impl<'a> Interner<'a> {
 
 /// The id of a topic, looked for first where the last search ended: lists are often sorted.
 fn find(names: &[&str], ids: &HashMap<&str, TopicId>, topic: &str, cursor: &mut usize) -> Option<TopicId> {
-    const NEAR: usize = 4;
+    const NEAR: usize = 2;
     let near = names.get(*cursor..).unwrap_or_default().iter().take(NEAR);
     let found = near.enumerate().find(|(_, name)| **name == topic).map(|(ahead, _)| *cursor + ahead);
     let at = found.or_else(|| ids.get(topic).map(|id| id.index()))?;

@@ -53,7 +53,7 @@ pub(super) struct ListingHead {
 }
 
 impl Group {
-    /// The optimal assignment. See [`crate::Group::assign`].
+    /// The optimal assignment. See [`crate::Group::assign`] for method and complexity.
     #[must_use]
     pub fn assign(&self) -> Assignment {
         self.assign_with(&Options::default())

@@ -317,7 +317,8 @@ impl Flow {
         }
     }
 
-    /// The same for neighbours of neighbours. Each neighbour goes on, with the next source, where it left off.
+    /// The same for neighbours of neighbours. Each neighbour goes on, with the next source, where
+    /// it left off.
     fn send_evenly_over_neighbours(&mut self, source: u32, work: &mut Work) {
         let Self { arcs, nodes, excess, spare, .. } = self;
         let is_free = |at: u32, from: u32, arcs: &[HalfArc], nodes: &[Node]| {

@@ -11,11 +11,12 @@ use crate::{
 ///
 /// A *class* is the members with the same subscription (and, while racks count, the same rack). A
 /// *hub* is the partitions with the same subscribing classes (and the same racks of members among
-/// those of their replicas). Hubs send along *routes* to the classes that may take their partitions.
+/// those of their replicas). Hubs send along *routes* to the classes that may take their
+/// partitions.
 ///
-/// Where racks count, routes lead over *gates*, one for each rack that subscribers are on (and one for
-/// those on none), and to gates on a wrong rack over a *bypass*. Hubs with the same subscribers share
-/// both, so that routes stay few.
+/// Where racks count, routes lead over *gates*, one for each rack that subscribers are on (and one
+/// for those on none), and to gates on a wrong rack over a *bypass*. Hubs with the same subscribers
+/// share both, so that routes stay few.
 #[derive(Debug)]
 pub(super) struct Network {
     /// Class `c` has the members `class_members[class_start[c]..class_start[c + 1]]`, sorted.
@@ -31,7 +32,8 @@ pub(super) struct Network {
     /// The racks of members that hold replicas of a hub's partitions.
     hub_racks: Vec<u32>,
     rack_sets: Vec<Vec<RackId>>,
-    /// Sender `s` (first hubs, then bypasses, then gates) has the routes `route_start[s]..route_start[s + 1]`.
+    /// Sender `s` (first hubs, then bypasses, then gates) has the routes
+    /// `route_start[s]..route_start[s + 1]`.
     route_start: Vec<u32>,
     routes: Vec<Route>,
     bypass_count: usize,

@@ -185,7 +185,8 @@ impl Drain<'_> {
         }
     }
 
-    /// The first route from this one on along which something flows, or the end. Shortens the links.
+    /// The first route from this one on along which something flows, or the end. Shortens the
+    /// links.
     fn first_open(&mut self, mut id: usize, end: usize) -> usize {
         while id < end && self.open[id] as usize != id {
             let ahead = self.open[id] as usize;
