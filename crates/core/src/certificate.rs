@@ -11,7 +11,7 @@
 /// first `k` numbers alone prove the first `k` objectives.
 pub type Potential = [i64; 4];
 
-/// One [`Potential`] for each member, in order of id. [`crate::verify`] judges it.
+/// One [`Potential`] for each member, in order of id. [`crate::verify()`] judges it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Certificate {
     potentials: Vec<Potential>,

@@ -9,7 +9,7 @@
 //! 4. of the others, fewest that do not return to an earlier owner;
 //! 5. after all these, each topic spread over its members as evenly as is cheap to find.
 //!
-//! The first four come with a [`Certificate`] that [`verify`] checks without the solver.
+//! The first four come with a [`Certificate`] that [`verify()`] checks without the solver.
 //!
 //! ```
 //! use kafka_sticky_core::{Group, Member, Topic};
