@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
+
 use crate::plan::Plan;
 use crate::round::{Listing, Round};
 
@@ -15,8 +17,9 @@ pub(crate) struct Memory {
     generation: i32,
     /// The member id that the leader had then.
     leader_id: Vec<u8>,
-    shares: Vec<Share>,
-    by_member_id: HashMap<String, usize>,
+    /// By member id, in the order of the round.
+    shares: IndexMap<String, Share>,
+    /// Places in `shares`.
     by_instance_id: HashMap<String, usize>,
 }
 
@@ -36,8 +39,7 @@ impl Memory {
                     partitions.extend(i32::try_from(partition));
                 }
             }
-            memory.shares.push(share);
-            memory.by_member_id.insert(member.id.to_owned(), index);
+            memory.shares.insert(member.id.to_owned(), share);
             if let Some(instance_id) = member.instance_id {
                 memory.by_instance_id.insert(instance_id.to_owned(), index);
             }
@@ -58,10 +60,11 @@ impl Memory {
             if member.claims.iter().any(|listing| !listing.partitions.is_empty()) {
                 continue;
             }
-            let by_instance_id = member.instance_id.and_then(|id| self.by_instance_id.get(id));
-            let Some(&index) = self.by_member_id.get(member.id).or(by_instance_id) else { continue };
-            let share = self.shares[index].iter();
+            let place = || self.by_instance_id.get(member.instance_id?).copied();
+            let remembered = self.shares.get(member.id).or_else(|| Some(&self.shares[place()?]));
+            let Some(share) = remembered else { continue };
             member.claims = share
+                .iter()
                 .map(|(topic, partitions)| Listing::new(topic, partitions.clone(), Some(self.generation)))
                 .collect();
             member.remembered = !member.claims.is_empty();
