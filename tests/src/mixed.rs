@@ -22,6 +22,7 @@ const GROUP: &str = "group";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A rebalance takes a second less.
 const SESSION_TIMEOUT: Duration = Duration::from_millis(2500);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(50);
 /// What each answer takes. On the mock cluster members must sync before their leader does; a leader asks for metadata
 /// first, and so gives them this long.
 const ROUND_TRIP: Duration = Duration::from_millis(60);
@@ -172,6 +173,7 @@ impl Mixed {
             group: GROUP.to_owned(),
             strategy: self.strategy.clone(),
             session_timeout: SESSION_TIMEOUT,
+            heartbeat_interval: HEARTBEAT_INTERVAL,
             instance_id: instance_id.map(ToOwned::to_owned),
         };
         self.raw.insert(name.to_owned(), RawMember::join(seat, manner));

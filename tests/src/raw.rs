@@ -17,7 +17,9 @@ use tokio::time::{Instant, sleep};
 use crate::claims::Claimed;
 use crate::seen::Partition;
 
-const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a connection may take, and how soon it is tried again.
+const PATIENCE: Duration = Duration::from_secs(20);
+const RETRY: Duration = Duration::from_millis(50);
 /// The broker does not know the member (any more): it joins as a new one.
 const UNKNOWN_MEMBER_ID: i16 = 25;
 /// The group is forming its next generation.
@@ -34,6 +36,8 @@ pub struct Seat {
     pub strategy: String,
     /// After how long without a heartbeat it is missed.
     pub session_timeout: Duration,
+    /// How often it sends one.
+    pub heartbeat_interval: Duration,
     /// `group.instance.id`, of a static member.
     pub instance_id: Option<String>,
 }
@@ -124,6 +128,20 @@ pub fn last_share(past: &[Stay]) -> Option<(i32, BTreeSet<Partition>)> {
     past.iter().rev().find_map(|stay| Some((stay.generation, stay.share().ok()??)))
 }
 
+impl Manner for Box<dyn Manner> {
+    fn word(&mut self, past: &[Stay]) -> Word {
+        (**self).word(past)
+    }
+
+    fn joins_again(&mut self, past: &[Stay]) -> bool {
+        (**self).joins_again(past)
+    }
+
+    fn lead(&mut self, members: &[(String, Bytes)]) -> Option<Vec<(String, Vec<u8>)>> {
+        (**self).lead(members)
+    }
+}
+
 /// A raw member in its task.
 pub struct RawMember {
     seat: Seat,
@@ -154,6 +172,16 @@ impl RawMember {
     /// The static member that it is.
     pub fn instance_id(&self) -> Option<&str> {
         self.seat.instance_id.as_deref()
+    }
+
+    /// Whether it came to grief, and is no member any more. [`leave`](Self::leave) says over what.
+    pub fn has_ended(&self) -> bool {
+        self.task.is_finished()
+    }
+
+    /// Goes without a word.
+    pub fn vanish(self) {
+        self.task.abort();
     }
 
     /// Leaves the group, properly.
@@ -249,7 +277,7 @@ impl<M: Manner> Work<M> {
                 continue;
             }
             let error = loop {
-                sleep(HEARTBEAT_INTERVAL).await;
+                sleep(self.seat.heartbeat_interval).await;
                 let error = connection.heartbeat(&self.seat, joined.generation, &self.member_id).await?;
                 if error != 0 {
                     break error;
@@ -285,10 +313,25 @@ struct Connection {
 }
 
 impl Connection {
+    /// The mock cluster's queue of connections that are not accepted yet is short, and what does not fit is reset: so a
+    /// connection counts once a request on it is answered, here ApiVersions.
     async fn open(address: &str) -> Result<Self> {
-        let stream = TcpStream::connect(address).await.with_context(|| format!("connecting to {address}"))?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let opened = Self::try_open(address).await.with_context(|| format!("connecting to {address}"));
+            if opened.is_ok() || Instant::now() > deadline {
+                return opened;
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    async fn try_open(address: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, correlation: 0 })
+        let mut connection = Self { stream, correlation: 0 };
+        connection.ask(18, 0, &[]).await?;
+        Ok(connection)
     }
 
     /// JoinGroup version 5.
