@@ -10,8 +10,10 @@ use xshell::Shell;
 mod bench;
 mod builds;
 mod demo;
+mod interop;
 mod lint;
 mod memcheck;
+mod peers;
 mod readme;
 mod steps;
 mod test;
@@ -25,14 +27,18 @@ Usage: cargo xtask COMMAND
   readme                                rewrites the README's introduction from the crate docs
   bench core [ARGUMENT ...]             the solver's benchmarks; arguments go to criterion
   builds                                one group under each build of librdkafka that services use; needs CMake
-  memcheck                              a group that rebalances, under valgrind";
+  memcheck                              a group that rebalances, under valgrind
+  interop                               fetches and builds the other clients; needs Java, Maven, Python and Go";
 
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
-            ExitCode::FAILURE
+            match error.downcast_ref() {
+                Some(peers::Missing { .. }) => ExitCode::from(peers::Missing::EXIT_CODE),
+                None => ExitCode::FAILURE,
+            }
         }
     }
 }
@@ -57,6 +63,7 @@ fn run() -> Result<()> {
         "bench" => bench::run(&shell, &rest),
         "builds" => builds::run(&shell),
         "memcheck" => memcheck::run(&shell),
+        "interop" => interop::run(&shell),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(())
