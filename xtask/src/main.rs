@@ -10,6 +10,7 @@ use xshell::Shell;
 mod bench;
 mod builds;
 mod demo;
+mod fuzz;
 mod interop;
 mod lint;
 mod memcheck;
@@ -28,7 +29,10 @@ Usage: cargo xtask COMMAND
   bench core [ARGUMENT ...]             the solver's benchmarks; arguments go to criterion
   builds                                one group under each build of librdkafka that services use; needs CMake
   memcheck                              a group that rebalances, under valgrind
-  interop                               fetches and builds the other clients; needs Java, Maven, Python and Go";
+  interop                               fetches and builds the other clients; needs Java, Maven, Python and Go
+  fuzz [--minutes N | --runs N] [--keep] [TARGET ...]
+                                        decoders, groups and histories under libFuzzer, five minutes each unless told
+                                        otherwise; --keep checks in what was found; needs a C++ compiler";
 
 fn main() -> ExitCode {
     match run() {
@@ -52,7 +56,7 @@ fn run() -> Result<()> {
     shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
 
     let command = command.to_str().context("the command is not UTF-8")?;
-    if !matches!(command, "demo" | "bench") && !rest.is_empty() {
+    if !matches!(command, "demo" | "bench" | "fuzz") && !rest.is_empty() {
         bail!("{command} takes no arguments\n\n{USAGE}");
     }
     match command {
@@ -63,6 +67,7 @@ fn run() -> Result<()> {
         "bench" => bench::run(&shell, &rest),
         "builds" => builds::run(&shell),
         "memcheck" => memcheck::run(&shell),
+        "fuzz" => fuzz::run(&shell, &rest),
         "interop" => interop::run(&shell),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
