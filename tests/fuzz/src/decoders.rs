@@ -20,14 +20,16 @@ pub fn subscription(bytes: &[u8]) {
         assert_eq!(lossy, strict, "nothing had to be replaced");
         assert!(as_v0.is_ok(), "version 0 is a prefix of every version");
     }
+    [&strict, &as_v0]
+        .into_iter()
+        .filter_map(|read| read.as_ref().err())
+        .for_each(|error| assert_plausible(*error, bytes));
     if let (Ok(whole), Ok(prefix)) = (&strict, &as_v0) {
         assert_eq!((whole.topics(), whole.user_data()), (prefix.topics(), prefix.user_data()));
     }
-    for read in [strict, lossy, as_v0] {
-        match read {
-            Ok(read) => walk_subscription(&read),
-            Err(error) => assert_plausible(error, bytes),
-        }
+    match strict.or(lossy) {
+        Ok(read) => walk_subscription(&read),
+        Err(error) => assert_plausible(error, bytes),
     }
 }
 
@@ -41,9 +43,6 @@ fn walk_subscription(read: &Subscription<'_>) {
     if read.wire_version() == read.version() {
         assert_eq!(*read, again);
     }
-    let sorted = SubscriptionWriter::from(read).build(read.version()).unwrap();
-    assert_eq!(sorted.topics().len(), read.topics().len());
-    assert_eq!(sorted.owned_partitions().pairs().count(), read.owned_partitions().pairs().count());
 }
 
 /// Reads bytes as an assignment.
@@ -54,11 +53,12 @@ pub fn assignment(bytes: &[u8]) {
     if strict.is_ok() {
         assert_eq!(lossy, strict, "nothing had to be replaced");
     }
-    for read in [strict, lossy] {
-        match read {
-            Ok(read) => walk_assignment(&read),
-            Err(error) => assert_plausible(error, bytes),
-        }
+    if let Err(error) = strict {
+        assert_plausible(error, bytes);
+    }
+    match strict.or(lossy) {
+        Ok(read) => walk_assignment(&read),
+        Err(error) => assert_plausible(error, bytes),
     }
 }
 
@@ -79,11 +79,12 @@ pub fn sticky_user_data(bytes: &[u8]) {
     if strict.is_ok() {
         assert_eq!(lossy, strict, "nothing had to be replaced");
     }
-    for read in [strict, lossy] {
-        match read {
-            Ok(read) => walk_sticky(&read),
-            Err(error) => assert_plausible(error, bytes),
-        }
+    if let Err(error) = strict {
+        assert_plausible(error, bytes);
+    }
+    match strict.or(lossy) {
+        Ok(read) => walk_sticky(&read),
+        Err(error) => assert_plausible(error, bytes),
     }
 }
 
@@ -126,19 +127,18 @@ pub fn member_claims(bytes: &[u8]) {
 }
 
 fn walk(topics: TopicPartitions<'_>) {
-    assert_eq!(topics.iter().count(), topics.len());
-    let mut partitions = 0;
+    let (mut seen, mut partitions) = (0, 0);
     for (_, of_topic) in topics {
-        assert_eq!(of_topic.iter().count(), of_topic.len());
+        seen += 1;
         partitions += of_topic.len();
     }
+    assert_eq!(seen, topics.len());
     assert_eq!(topics.pairs().count(), partitions);
     assert_eq!(topics.has_partitions(), partitions > 0);
 }
 
 /// Where an error points lies within the input, and what it says is missing is.
 fn assert_plausible(error: ReadError, bytes: &[u8]) {
-    show(error);
     assert!(error.offset() <= bytes.len(), "{error} of {} bytes", bytes.len());
     if let ReadError::Truncated { offset, needed, available, .. } = error {
         assert!(needed > available, "{error}");
