@@ -2,9 +2,10 @@
 
 use crate::{
     certificate::Certificate,
-    dense::{self, NOBODY, PartitionId},
+    dense::{self, NOBODY},
     group::{Group, Identity},
     report::{Reason, Report},
+    shares::Shares,
 };
 
 /// Who gets what, what is withheld for now, and what that comes to.
@@ -48,38 +49,21 @@ struct Withheld {
     assigned: Shares,
 }
 
-/// Partition numbers by member and topic.
-#[derive(Debug, Clone)]
-struct Shares {
-    /// Member `m` has the runs `member_start[m]..member_start[m + 1]`.
-    member_start: Vec<u32>,
-    runs: Vec<Run>,
-    numbers: Vec<i32>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Run {
-    topic: u32,
-    /// Where its numbers start; they end where the next run's start.
-    start: u32,
-}
-
 impl<'a> Assignment<'a> {
     pub(crate) fn new(group: &Group<'a>, dense: dense::Assignment) -> Self {
         let members = group.identities().to_vec();
         let mut by_id: Vec<u32> = (0..members.len() as u32).collect();
         by_id.sort_unstable_by_key(|&at| members[at as usize].id);
-        let target = dense.target.as_slice();
-        let mut is_withheld = vec![false; if dense.withheld.is_empty() { 0 } else { target.len() }];
-        for id in &dense.withheld {
-            is_withheld[id.index()] = true;
-        }
-        let shares = |counts: &dyn Fn(usize) -> bool| Shares::of(group.dense(), target, counts);
-        let withheld = (!dense.withheld.is_empty()).then(|| Withheld {
-            withheld: shares(&|id| is_withheld[id]),
-            assigned: shares(&|id| !is_withheld[id]),
+        let shares = |target: &[u32]| Shares::of(group.dense(), target, &dense.loads);
+        let target = shares(dense.target.as_slice());
+        let withheld = (!dense.withheld.is_empty()).then(|| {
+            let mut assigned = dense.target.as_slice().to_vec();
+            let mut withheld = vec![NOBODY; assigned.len()];
+            for id in &dense.withheld {
+                std::mem::swap(&mut withheld[id.index()], &mut assigned[id.index()]);
+            }
+            Withheld { withheld: shares(&withheld), assigned: shares(&assigned) }
         });
-        let target = shares(&|_| true);
         Self { members, topics: group.topics().to_vec(), by_id, target, withheld, dense }
     }
 
@@ -171,59 +155,8 @@ impl<'s, 'a> MemberShare<'s, 'a> {
 
     fn runs(&self, shares: Option<&'s Shares>) -> impl Iterator<Item = (&'a str, &'s [i32])> + use<'s, 'a> {
         let topics: &'s [&'a str] = &self.assignment.topics;
-        let at = self.at;
-        let runs = shares
-            .map_or(0..0, |shares| shares.member_start[at] as usize..shares.member_start[at + 1] as usize);
-        runs.zip(std::iter::repeat(shares)).filter_map(move |(run, shares)| {
-            let (topic, numbers) = shares?.run(run);
-            Some((topics[topic as usize], numbers))
-        })
-    }
-}
-
-impl Shares {
-    /// The partitions that count, by member: two passes of counting sort.
-    fn of(group: &dense::Group, target: &[u32], counts: impl Fn(usize) -> bool) -> Self {
-        let members = group.member_count();
-        let counted = |id: usize| (target[id] != NOBODY && counts(id)).then_some(target[id] as usize);
-        let mut run_end = vec![0_u32; members + 1];
-        let mut number_end = vec![0_u32; members + 1];
-        let mut last_topic = vec![u32::MAX; members];
-        let partitions = |topic: u32| group.partitions_of(dense::TopicId(topic)).map(PartitionId::index);
-        let topics = 0..group.topic_count() as u32;
-        for topic in topics.clone() {
-            for member in partitions(topic).filter_map(counted) {
-                number_end[member + 1] += 1;
-                run_end[member + 1] += u32::from(std::mem::replace(&mut last_topic[member], topic) != topic);
-            }
-        }
-        for at in 0..members {
-            run_end[at + 1] += run_end[at];
-            number_end[at + 1] += number_end[at];
-        }
-        let member_start = run_end.clone();
-
-        let mut runs = vec![Run { topic: 0, start: 0 }; run_end[members] as usize];
-        let mut numbers = vec![0; number_end[members] as usize];
-        last_topic.fill(u32::MAX);
-        for topic in topics {
-            for (number, id) in (0..).zip(partitions(topic)) {
-                let Some(member) = counted(id) else { continue };
-                let at = &mut number_end[member];
-                if std::mem::replace(&mut last_topic[member], topic) != topic {
-                    runs[run_end[member] as usize] = Run { topic, start: *at };
-                    run_end[member] += 1;
-                }
-                numbers[*at as usize] = number;
-                *at += 1;
-            }
-        }
-        Self { member_start, runs, numbers }
-    }
-
-    fn run(&self, at: usize) -> (u32, &[i32]) {
-        let Run { topic, start } = self.runs[at];
-        let end = self.runs.get(at + 1).map_or(self.numbers.len(), |next| next.start as usize);
-        (topic, &self.numbers[start as usize..end])
+        let member = dense::MemberId(self.at as u32);
+        let runs = shares.into_iter().flat_map(move |shares| shares.of_member(member));
+        runs.map(|(topic, numbers)| (topics[topic.index()], numbers))
     }
 }

@@ -1,14 +1,8 @@
 //! A group by name.
 
-use std::collections::{HashMap, HashSet};
-
 use thiserror::Error;
 
-use crate::{
-    assignment::Assignment,
-    dense::{self, PartitionId, RackId, SubscriptionId, TopicId},
-    report::Options,
-};
+use crate::{assignment::Assignment, dense, interner::Interner, report::Options};
 
 /// A consumer group as its leader sees it: topics, members, and what the members say they had.
 ///
@@ -27,19 +21,19 @@ pub struct Group<'a> {
 /// A topic: its name, how many partitions it has, and where known the racks of their replicas.
 #[derive(Debug, Clone)]
 pub struct Topic<'a> {
-    name: &'a str,
-    partitions: u32,
-    racks: Option<Vec<Vec<&'a str>>>,
+    pub(crate) name: &'a str,
+    pub(crate) partitions: u32,
+    pub(crate) racks: Option<Vec<Vec<&'a str>>>,
 }
 
 /// A member: who it is, what it subscribes to, what it had and what it still processes.
 #[derive(Debug, Clone)]
 pub struct Member<'a> {
-    identity: Identity<'a>,
-    rack: Option<&'a str>,
-    subscription: Vec<&'a str>,
-    claims: Listings<'a>,
-    holds: Listings<'a>,
+    pub(crate) identity: Identity<'a>,
+    pub(crate) rack: Option<&'a str>,
+    pub(crate) subscription: Vec<&'a str>,
+    pub(crate) claims: Listings<'a>,
+    pub(crate) holds: Listings<'a>,
 }
 
 /// What is wrong with how a group was put together.
@@ -70,8 +64,8 @@ pub enum GroupError {
         /// How many lists were given.
         racks: usize,
     },
-    /// The topics have too many partitions to number them in 32 bits.
-    #[error("topic {topic:?} brings the partitions to 2^32 - 1 or more; groups that large are not supported")]
+    /// The topics have too many partitions to number them in 31 bits.
+    #[error("topic {topic:?} brings the partitions to 2^31 - 1 or more; groups that large are not supported")]
     TooManyPartitions {
         /// The topic with which it became too many.
         topic: String,
@@ -85,15 +79,15 @@ pub(crate) struct Identity<'a> {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Listings<'a> {
+pub(crate) struct Listings<'a> {
     heads: Vec<ListingHead<'a>>,
     partitions: Vec<i32>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct ListingHead<'a> {
-    topic: &'a str,
-    generation: Option<i32>,
+pub(crate) struct ListingHead<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) generation: Option<i32>,
     end: usize,
 }
 
@@ -228,16 +222,15 @@ impl<'a> Group<'a> {
         members: impl IntoIterator<Item = Member<'a>>,
     ) -> Result<Self, GroupError> {
         let topics = sorted_topics(topics)?;
-        let members = sorted_members(members)?;
-        let mut interner = Interner::new(generation, &topics, &members);
-        for topic in &topics {
-            interner.topic(topic)?;
-        }
-        interner.members(&members);
+        let mut interner = Interner::new(generation, &topics);
+        let (members, racks): (Vec<Identity<'a>>, Vec<Option<&'a str>>) =
+            members.into_iter().map(|member| interner.member(member)).unzip();
+        let order = tie_break_order(&members)?;
+        interner.racks(&topics, &racks)?;
         Ok(Self {
             topics: topics.iter().map(|topic| topic.name).collect(),
-            members: members.iter().map(|member| member.identity).collect(),
-            dense: interner.builder.build(),
+            members: order.iter().map(|&at| members[at as usize]).collect(),
+            dense: interner.finish(&order),
         })
     }
 
@@ -293,7 +286,7 @@ impl<'a> Listings<'a> {
         self.heads.push(ListingHead { topic, generation, end: self.partitions.len() });
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&ListingHead<'a>, &[i32])> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&ListingHead<'a>, &[i32])> {
         let mut start = 0;
         self.heads.iter().map(move |head| {
             let partitions = &self.partitions[start..head.end];
@@ -301,101 +294,6 @@ impl<'a> Listings<'a> {
             (head, partitions)
         })
     }
-}
-
-/// Turns names into dense ids.
-struct Interner<'a> {
-    builder: dense::GroupBuilder,
-    names: Vec<&'a str>,
-    topics: HashMap<&'a str, TopicId>,
-    racks: HashMap<&'a str, RackId>,
-}
-
-impl<'a> Interner<'a> {
-    fn new(generation: i32, topics: &[Topic<'a>], members: &[Member<'a>]) -> Self {
-        let mut builder = dense::GroupBuilder::new();
-        builder.forming(generation);
-        let of_replicas = topics.iter().flat_map(|topic| &topic.racks).flatten().flatten().copied();
-        let racks: HashSet<&str> =
-            of_replicas.chain(members.iter().filter_map(|member| member.rack)).collect();
-        let mut racks: Vec<&str> = racks.into_iter().collect();
-        racks.sort_unstable();
-        let racks = racks.into_iter().zip((0..).map(RackId)).collect();
-        let names: Vec<&str> = topics.iter().map(|topic| topic.name).collect();
-        let topics = names.iter().copied().zip((0..).map(TopicId)).collect();
-        Self { builder, names, topics, racks }
-    }
-
-    fn topic(&mut self, topic: &Topic<'a>) -> Result<(), GroupError> {
-        let id = self.builder.topic(topic.partitions);
-        let Some(racks) = &topic.racks else { return Ok(()) };
-        if racks.len() != topic.partitions as usize {
-            return Err(GroupError::RackCount {
-                topic: topic.name.to_owned(),
-                partitions: topic.partitions,
-                racks: racks.len(),
-            });
-        }
-        self.builder.replica_racks(id, racks.iter().map(|racks| racks.iter().map(|rack| self.racks[rack])));
-        Ok(())
-    }
-
-    /// Members mostly subscribe to the same topics in the same order: names are only looked up
-    /// where they differ from those of the member before.
-    fn members(&mut self, members: &[Member<'a>]) {
-        let mut last: Option<(&[&str], SubscriptionId)> = None;
-        for member in members {
-            let known = last.filter(|(topics, _)| *topics == member.subscription);
-            let subscription = known.map_or_else(|| self.subscription(&member.subscription), |(_, id)| id);
-            last = Some((&member.subscription, subscription));
-            self.member(member, subscription);
-        }
-    }
-
-    fn subscription(&mut self, topics: &[&str]) -> SubscriptionId {
-        let Self { builder, names, topics: ids, .. } = self;
-        let mut cursor = 0;
-        builder.subscription(topics.iter().filter_map(|topic| find(names, ids, topic, &mut cursor)))
-    }
-
-    fn member(&mut self, member: &Member<'a>, subscription: SubscriptionId) {
-        let id = self.builder.member(subscription);
-        if let Some(rack) = member.rack {
-            self.builder.member_rack(id, self.racks[rack]);
-        }
-        let Self { builder, names, topics, .. } = self;
-        let mut cursor = 0;
-        for (head, numbers) in member.claims.iter() {
-            let Some(topic) = find(names, topics, head.topic, &mut cursor) else { continue };
-            let partitions = existing(builder, topic, numbers);
-            builder.claim(id, head.generation.unwrap_or(-1), partitions);
-        }
-        cursor = 0;
-        for (head, numbers) in member.holds.iter() {
-            let Some(topic) = find(names, topics, head.topic, &mut cursor) else { continue };
-            let partitions = existing(builder, topic, numbers);
-            builder.hold(id, head.generation.unwrap_or(-1), partitions);
-        }
-    }
-}
-
-/// The id of a topic, looked for first where the last search ended: lists are often sorted.
-fn find(names: &[&str], ids: &HashMap<&str, TopicId>, topic: &str, cursor: &mut usize) -> Option<TopicId> {
-    const NEAR: usize = 2;
-    let near = names.get(*cursor..).unwrap_or_default().iter().take(NEAR);
-    let found = near.enumerate().find(|(_, name)| **name == topic).map(|(ahead, _)| *cursor + ahead);
-    let at = found.or_else(|| ids.get(topic).map(|id| id.index()))?;
-    *cursor = at + 1;
-    Some(TopicId(at as u32))
-}
-
-fn existing<'p>(
-    builder: &dense::GroupBuilder,
-    topic: TopicId,
-    numbers: &'p [i32],
-) -> impl Iterator<Item = PartitionId> + use<'p> {
-    let partitions = builder.partitions_of(topic);
-    numbers.iter().filter_map(move |&number| partitions.nth_partition(u32::try_from(number).ok()?))
 }
 
 fn sorted_topics<'a>(topics: impl IntoIterator<Item = Topic<'a>>) -> Result<Vec<Topic<'a>>, GroupError> {
@@ -408,20 +306,22 @@ fn sorted_topics<'a>(topics: impl IntoIterator<Item = Topic<'a>>) -> Result<Vec<
     for topic in &topics {
         total = total
             .checked_add(topic.partitions)
-            .filter(|&total| total < u32::MAX)
+            .filter(|&total| total < i32::MAX.unsigned_abs())
             .ok_or_else(|| GroupError::TooManyPartitions { topic: topic.name.to_owned() })?;
     }
     Ok(topics)
 }
 
-fn sorted_members<'a>(members: impl IntoIterator<Item = Member<'a>>) -> Result<Vec<Member<'a>>, GroupError> {
-    let mut members: Vec<Member<'a>> = members.into_iter().collect();
-    members.sort_unstable_by_key(|member| member.identity.tie_break());
-    let mut ids: Vec<&str> = members.iter().map(|member| member.identity.id).collect();
+/// The positions of members in tie-break order.
+fn tie_break_order(members: &[Identity<'_>]) -> Result<Vec<u32>, GroupError> {
+    let mut order: Vec<u32> = (0..members.len() as u32).collect();
+    let of = |at: u32| members[at as usize];
+    order.sort_unstable_by_key(|&at| of(at).tie_break());
+    let mut ids: Vec<&str> = order.iter().map(|&at| of(at).id).collect();
     ids.sort_unstable();
     match ids.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(GroupError::DuplicateMember { member: pair[0].to_owned() }),
-        None => Ok(members),
+        None => Ok(order),
     }
 }
 

@@ -132,34 +132,16 @@ impl core::fmt::Display for Reason {
     }
 }
 
-/// Counts what an assignment comes to.
+/// Counts what an assignment comes to, and the load of each member.
 pub(crate) fn report(
     group: &Group,
     racks: RackSwitch,
     owners: &Owners,
     target: &[u32],
     proven: Proven,
-) -> Report {
+) -> (Report, Vec<u32>) {
     let mut report = Report { members: group.member_count() as u64, proven, ..Report::default() };
-    let mut loads = vec![0_u32; group.member_count()];
-    let mut of_topic = vec![0_u32; group.member_count()];
-    for bounds in group.topic_starts().windows(2) {
-        let topic = &target[bounds[0] as usize..bounds[1] as usize];
-        let Some(&first) = topic.first() else { continue };
-        if first == NOBODY {
-            report.unassignable += topic.len() as u64;
-            continue;
-        }
-        report.partitions += topic.len() as u64;
-        for &member in topic {
-            let count = &mut of_topic[member as usize];
-            report.topic_sum_of_squares += 2 * u64::from(*count) + 1;
-            *count += 1;
-        }
-        for &member in topic {
-            loads[member as usize] += core::mem::take(&mut of_topic[member as usize]);
-        }
-    }
+    let loads = count_loads(group, target, &mut report);
     report.min_load = loads.iter().min().copied().unwrap_or(0).into();
     report.max_load = loads.iter().max().copied().unwrap_or(0).into();
     report.sum_of_squares = loads.iter().map(|&load| u64::from(load) * u64::from(load)).sum();
@@ -176,7 +158,33 @@ pub(crate) fn report(
             })
             .count() as u64;
     }
-    report
+    (report, loads)
+}
+
+/// Counts partitions: all, by topic and member, and by member.
+fn count_loads(group: &Group, target: &[u32], report: &mut Report) -> Vec<u32> {
+    #[derive(Clone, Copy)]
+    struct Count {
+        topic: u32,
+        of_topic: u32,
+        load: u32,
+    }
+    let mut counts = vec![Count { topic: u32::MAX, of_topic: 0, load: 0 }; group.member_count()];
+    for (topic, bounds) in (0..).zip(group.topic_starts().windows(2)) {
+        let members = &target[bounds[0] as usize..bounds[1] as usize];
+        if members.first().is_none_or(|&first| first == NOBODY) {
+            report.unassignable += members.len() as u64;
+            continue;
+        }
+        report.partitions += members.len() as u64;
+        for &member in members {
+            let count = &mut counts[member as usize];
+            let before = if count.topic == topic { count.of_topic } else { 0 };
+            report.topic_sum_of_squares += 2 * u64::from(before) + 1;
+            *count = Count { topic, of_topic: before + 1, load: count.load + 1 };
+        }
+    }
+    counts.into_iter().map(|count| count.load).collect()
 }
 
 /// Why each partition that is not kept is where it is.

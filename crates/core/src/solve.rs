@@ -11,10 +11,11 @@ use crate::{
 };
 
 use balance::{Block, Cutter, Part};
-use deal::{Dealer, Releaser};
+use deal::Dealer;
 use mismatches::{Local, Tight};
 use network::Network;
 use place::Keep;
+use release::Releaser;
 use returns::Returns;
 use spread::Allowance;
 use work::Work;
@@ -28,6 +29,7 @@ mod mismatches;
 mod moves;
 mod network;
 mod place;
+mod release;
 mod returns;
 mod spread;
 mod work;
@@ -60,8 +62,8 @@ pub(crate) fn assign(group: &Group, options: &Options) -> Assignment {
     } else {
         verify(group, &target, &certificate).map_or_else(|_| Proven::default(), |verdict| verdict.proven)
     };
-    let report = report(group, racks, &owners, target.as_slice(), proven);
-    Assignment { withheld: withheld(group, target.as_slice()), target, report, certificate }
+    let (report, loads) = report(group, racks, &owners, target.as_slice(), proven);
+    Assignment { withheld: withheld(group, target.as_slice()), target, loads, report, certificate }
 }
 
 struct Solver<'s> {
@@ -91,8 +93,6 @@ struct Scratch {
     owned: Vec<u32>,
     /// Per member; all zero between uses.
     passed: Vec<u32>,
-    /// Per member, only valid within a block.
-    surplus: Vec<u32>,
     /// Per member; all false between uses.
     in_block: Vec<bool>,
     /// Per member, only valid within a block.
@@ -112,7 +112,6 @@ impl Scratch {
         Self {
             owned: vec![0; group.member_count()],
             passed: vec![0; group.member_count()],
-            surplus: vec![0; group.member_count()],
             in_block: vec![false; group.member_count()],
             node_of_member: vec![0; group.member_count()],
             circle_of_class: vec![0; network.class_count()],

@@ -19,6 +19,8 @@ pub struct Target {
 #[derive(Debug, Clone)]
 pub struct Assignment {
     pub(crate) target: Target,
+    /// Per member.
+    pub(crate) loads: Vec<u32>,
     pub(crate) withheld: Vec<PartitionId>,
     pub(crate) report: Report,
     pub(crate) certificate: Certificate,
@@ -69,6 +71,15 @@ impl Assignment {
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// How many partitions are meant for the member.
+    ///
+    /// # Panics
+    /// If the group has no such member.
+    #[must_use]
+    pub fn load_of(&self, member: MemberId) -> u32 {
+        self.loads[member.index()]
     }
 
     /// The partitions that their target does not get in this round, because another member still

@@ -1,6 +1,8 @@
 //! Building a group from dense ids.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable, hash_table::Entry};
 
 use super::{
     Group, MemberId, PartitionId, PartitionRange, RackId, SubscriptionId, TopicId,
@@ -11,7 +13,9 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct GroupBuilder {
     group: Group,
-    subscriptions: HashMap<Box<[TopicId]>, SubscriptionId>,
+    /// By their topics.
+    subscriptions: HashTable<SubscriptionId>,
+    hasher: DefaultHashBuilder,
     rack_sets: HashMap<Box<[RackId]>, u32>,
 }
 
@@ -39,7 +43,8 @@ impl GroupBuilder {
                 holds: Listings::default(),
                 forming: None,
             },
-            subscriptions: HashMap::new(),
+            subscriptions: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
             rack_sets: HashMap::from([(Box::default(), 0)]),
         }
     }
@@ -88,18 +93,25 @@ impl GroupBuilder {
             topics.sort_unstable();
             topics.dedup();
         }
-        if let Some(&known) = self.subscriptions.get(topics.as_slice()) {
-            return known;
-        }
+        let Self { group, subscriptions, hasher, .. } = self;
+        let hash = |topics: &[TopicId]| hasher.hash_one(topics);
+        let place = subscriptions.entry(
+            hash(&topics),
+            |&id| group.topics_of(id) == topics,
+            |&id| hash(group.topics_of(id)),
+        );
+        let place = match place {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(place) => place,
+        };
         if let Some(last) = topics.last() {
-            assert!(last.index() < self.group.topic_count(), "a subscription to a topic that was not added");
+            assert!(last.index() < group.topic_count(), "a subscription to a topic that was not added");
         }
-        let id = SubscriptionId(self.group.subscription_count() as u32);
-        self.group.subscription_topics.extend_from_slice(&topics);
-        let end =
-            u32::try_from(self.group.subscription_topics.len()).expect("fewer than 2^32 subscribed topics");
-        self.group.subscription_start.push(end);
-        self.subscriptions.insert(topics.into_boxed_slice(), id);
+        let id = SubscriptionId(group.subscription_count() as u32);
+        place.insert(id);
+        group.subscription_topics.extend_from_slice(&topics);
+        let end = u32::try_from(group.subscription_topics.len()).expect("fewer than 2^32 subscribed topics");
+        group.subscription_start.push(end);
         id
     }
 
@@ -167,6 +179,23 @@ impl GroupBuilder {
         self.group
     }
 
+    /// The finished group with its members in another order: the one that was added as `order[0]`-th comes first.
+    pub(crate) fn build_in_order(self, order: &[u32]) -> Group {
+        let mut group = self.group;
+        let mut rank = vec![MemberId(0); order.len()];
+        for (id, &added) in (0..).map(MemberId).zip(order) {
+            rank[added as usize] = id;
+        }
+        let subscriptions = &group.member_subscription;
+        group.member_subscription = order.iter().map(|&added| subscriptions[added as usize]).collect();
+        let racks = &group.member_rack;
+        group.member_rack = order.iter().map(|&added| racks[added as usize]).collect();
+        for head in group.claims.heads.iter_mut().chain(&mut group.holds.heads) {
+            head.member = rank[head.member.index()];
+        }
+        group
+    }
+
     fn check_member(&self, member: MemberId) {
         assert!(member.index() < self.group.member_count(), "a claim or hold of a member that was not added");
     }
@@ -189,9 +218,11 @@ impl Listings {
     fn add(&mut self, member: MemberId, generation: i32, partitions: impl IntoIterator<Item = PartitionId>) {
         self.partitions.extend(partitions);
         let end = u32::try_from(self.partitions.len()).expect("fewer than 2^32 claims");
-        if self.heads.last().map_or(0, |head| head.end) == end {
-            return;
+        match self.heads.last_mut() {
+            None if end == 0 => {}
+            Some(head) if head.end == end => {}
+            Some(head) if head.member == member && head.generation == generation => head.end = end,
+            _ => self.heads.push(ListingHead { member, generation, end }),
         }
-        self.heads.push(ListingHead { member, generation, end });
     }
 }

@@ -7,6 +7,7 @@ use super::{
     balance::{Block, hubs},
     deal::Destination,
     network::Segment,
+    release::Giver,
     returns::Returns,
 };
 use crate::certificate::Potential;
@@ -23,10 +24,10 @@ impl Solver<'_> {
             hubs(network, &block.senders).flat_map(|hub| network.segments_of(hub)).copied().collect();
         segments.sort_unstable_by_key(|segment| segment.start);
 
-        let Scratch { owned, surplus, in_block, dealer, .. } = scratch;
+        let Scratch { owned, in_block, dealer, .. } = scratch;
         members.iter().for_each(|&member| in_block[member as usize] = true);
         for segment in &segments {
-            let of = segment.start as usize..segment.end as usize;
+            let of = segment.range();
             for (owner, target) in owners.owner[of.clone()].iter().zip(&mut state.target[of]) {
                 if in_block.get(*owner as usize) == Some(&true) {
                     owned[*owner as usize] += 1;
@@ -36,14 +37,15 @@ impl Solver<'_> {
         }
         let quotas = Quotas::of(&members, owned, block);
         quotas.price(&members, owned, &mut state.potentials);
-        let mut releases = false;
+        let mut givers: Vec<Giver> = Vec::new();
         for &member in &members {
             let at = member as usize;
             let quota = quotas.of_member(member);
             let owned = std::mem::take(&mut owned[at]);
             dealer.wants[at] = quota.saturating_sub(owned);
-            surplus[at] = owned.saturating_sub(quota);
-            releases |= surplus[at] > 0;
+            if owned > quota {
+                givers.push(Giver { member, held: owned, surplus: owned - quota });
+            }
             in_block[at] = false;
         }
         let returns = self.complete_returns(block, &quotas);
@@ -51,10 +53,8 @@ impl Solver<'_> {
             return true;
         }
         let Self { scratch, state, .. } = self;
-        let Scratch { surplus, dealer, releaser, .. } = scratch;
-        if releases {
-            releaser.release(&segments, surplus, &mut state.target);
-        }
+        let Scratch { dealer, releaser, .. } = scratch;
+        releaser.release(&segments, &mut givers, &mut state.target);
         dealer.clear();
         let circle = dealer.circle(members.iter().copied());
         let mut everybody = vec![Destination { circle, units: u32::MAX }];

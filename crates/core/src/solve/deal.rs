@@ -1,126 +1,34 @@
-//! Which partitions a member gives up, and who takes what is nobody's, where the objectives 1 to 4
-//! leave that open: topics are to be spread evenly, and then the first in order comes first.
+//! Who takes what is nobody's, where the objectives 1 to 4 leave that open: topics are to be spread evenly, and
+//! then the first in order comes first.
 
 use super::network::Segment;
-use crate::dense::{NOBODY, PartitionId, TopicId};
-
-/// Chooses what members give up.
-#[derive(Debug, Default)]
-pub(super) struct Releaser {
-    /// Turns on with each partition, so that not everybody gives up the same topic.
-    turn: usize,
-    /// How many topics the member has at least this many partitions of.
-    topics_with: Vec<usize>,
-    /// The partitions at hand, by member, and the members.
-    held: Vec<(TopicId, PartitionId)>,
-    givers: Vec<u32>,
-    /// Per member: how many there are, then where the next one goes; all zero between uses.
-    place: Vec<u32>,
-}
-
-impl Releaser {
-    pub(super) fn new(members: usize) -> Self {
-        Self { place: vec![0; members], ..Self::default() }
-    }
-
-    /// Takes `surplus[m]` partitions away from each member `m`, where it has most of a topic first,
-    /// and of a topic the last ones.
-    pub(super) fn release(&mut self, segments: &[Segment], surplus: &[u32], target: &mut [u32]) {
-        let mut held = std::mem::take(&mut self.held);
-        let mut givers = std::mem::take(&mut self.givers);
-        let giver = |id: u32, target: &[u32]| {
-            let member = target[id as usize];
-            (member != NOBODY && surplus[member as usize] > 0).then_some(member)
-        };
-        let ids = |segment: &Segment| segment.start..segment.end;
-        for member in segments.iter().flat_map(ids).filter_map(|id| giver(id, target)) {
-            let count = &mut self.place[member as usize];
-            if *count == 0 {
-                givers.push(member);
-            }
-            *count += 1;
-        }
-        givers.sort_unstable();
-        let mut end = 0;
-        for &member in &givers {
-            end += std::mem::replace(&mut self.place[member as usize], end);
-        }
-        held.clear();
-        held.resize(end as usize, (TopicId(0), PartitionId(0)));
-        for segment in segments {
-            for id in ids(segment) {
-                if let Some(member) = giver(id, target) {
-                    let place = &mut self.place[member as usize];
-                    held[*place as usize] = (segment.topic, PartitionId(id));
-                    *place += 1;
-                }
-            }
-        }
-        let mut start = 0;
-        for member in givers.drain(..) {
-            let end = std::mem::take(&mut self.place[member as usize]) as usize;
-            let of_member = &held[start..end];
-            self.release_of_one(of_member, surplus[member as usize] as usize, |id| {
-                target[id.index()] = NOBODY
-            });
-            start = end;
-        }
-        self.held = held;
-        self.givers = givers;
-    }
-
-    fn release_of_one(
-        &mut self,
-        held: &[(TopicId, PartitionId)],
-        surplus: usize,
-        mut act: impl FnMut(PartitionId),
-    ) {
-        let runs = || held.chunk_by(|a, b| a.0 == b.0);
-        self.topics_with.clear();
-        for run in runs() {
-            if self.topics_with.len() < run.len() {
-                self.topics_with.resize(run.len(), 0);
-            }
-            self.topics_with[run.len() - 1] += 1;
-        }
-        for at in (1..self.topics_with.len()).rev() {
-            self.topics_with[at - 1] += self.topics_with[at];
-        }
-        // Everything above `level` partitions of a topic goes, and of some topics one more.
-        let mut level = self.topics_with.len();
-        let mut left = surplus;
-        while level > 0 && self.topics_with[level - 1] <= left {
-            left -= self.topics_with[level - 1];
-            level -= 1;
-        }
-        let candidates = if level == 0 { 0 } else { self.topics_with[level - 1] };
-        let first = if candidates == 0 { 0 } else { self.turn % candidates };
-        self.turn += left;
-        let mut candidate = 0;
-        for run in runs() {
-            let mut keep = run.len().min(level);
-            if level > 0 && run.len() >= level {
-                let behind_first = (candidate + candidates - first) % candidates;
-                keep -= usize::from(behind_first < left);
-                candidate += 1;
-            }
-            run[keep..].iter().for_each(|&(_, partition)| act(partition));
-        }
-    }
-}
+use crate::dense::NOBODY;
 
 /// Deals partitions to the members that still want some, in turn.
 #[derive(Debug)]
 pub(super) struct Dealer {
-    /// What each member still wants.
+    /// What each member wants, before anything is dealt.
     pub(super) wants: Vec<u32>,
-    /// Members by circle. A place behind each circle stays empty.
-    open: Vec<u32>,
-    /// For each place that one itself while its member wants some, else a later one of the circle.
+    /// Members by circle. The place behind each circle is nobody's, who wants nothing.
+    places: Vec<Place>,
+    /// For each place of a member that wants no more a later one of the circle, else that one itself.
     link: Vec<u32>,
     circles: Vec<Circle>,
-    /// How many of the topic at hand each member has.
-    count: Vec<u32>,
+    /// Where each member is, or nowhere.
+    place_of: Vec<u32>,
+    /// Of which deal the counts are.
+    deal: u32,
+}
+
+/// A member in a circle.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    member: u32,
+    /// What it still wants.
+    wants: u32,
+    /// How many it has of the topic of this deal; of a later one it has none.
+    count: u32,
+    deal: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -140,31 +48,45 @@ pub(super) struct Destination {
 /// How many members are looked at for one that has less of the topic.
 const WINDOW: usize = 32;
 
+const NOWHERE: u32 = u32::MAX;
+
 impl Dealer {
     pub(super) fn new(members: usize) -> Self {
         Self {
             wants: vec![0; members],
-            open: Vec::new(),
+            places: Vec::new(),
             link: Vec::new(),
             circles: Vec::new(),
-            count: vec![0; members],
+            place_of: vec![NOWHERE; members],
+            deal: 0,
         }
     }
 
     /// Forgets all circles.
     pub(super) fn clear(&mut self) {
-        self.open.clear();
+        for place in &self.places {
+            if let Some(place_of) = self.place_of.get_mut(place.member as usize) {
+                *place_of = NOWHERE;
+            }
+        }
+        self.places.clear();
         self.link.clear();
         self.circles.clear();
     }
 
     /// Adds a circle of members, to be dealt to in this order.
     pub(super) fn circle(&mut self, members: impl Iterator<Item = u32>) -> u32 {
-        let start = self.open.len() as u32;
-        let wants = &self.wants;
-        self.open.extend(members.filter(|&member| wants[member as usize] > 0));
-        let end = self.open.len() as u32;
-        self.open.push(NOBODY);
+        let start = self.places.len() as u32;
+        let deal = self.deal;
+        for member in members {
+            let wants = self.wants[member as usize];
+            if wants > 0 {
+                self.place_of[member as usize] = self.places.len() as u32;
+                self.places.push(Place { member, wants, count: 0, deal });
+            }
+        }
+        let end = self.places.len() as u32;
+        self.places.push(Place { member: NOBODY, wants: 0, count: 0, deal });
         self.link.extend(start..=end);
         self.circles.push(Circle { start, end, next: start });
         self.circles.len() as u32 - 1
@@ -179,7 +101,10 @@ impl Dealer {
     ) {
         let mut turn = 0;
         for topic in segments.chunk_by(|a, b| a.topic == b.topic) {
-            self.deal_topic(topic, destinations, &mut turn, target);
+            let is_open = |segment: &Segment| target[segment.range()].contains(&NOBODY);
+            if topic.iter().any(is_open) {
+                self.deal_topic(topic, destinations, &mut turn, target);
+            }
         }
     }
 
@@ -190,66 +115,102 @@ impl Dealer {
         turn: &mut usize,
         target: &mut [u32],
     ) {
-        let of = |segment: &Segment| segment.start as usize..segment.end as usize;
-        let mut any = false;
-        for segment in segments {
-            for &member in &target[of(segment)] {
-                match self.count.get_mut(member as usize) {
-                    Some(count) => *count += 1,
-                    None => any = true,
-                }
+        self.deal += 1;
+        for &member in segments.iter().flat_map(|segment| &target[segment.range()]) {
+            let place = self.place_of.get(member as usize).copied().unwrap_or(NOWHERE);
+            if let Some(place) = self.places.get_mut(place as usize) {
+                place.count = place.count_in(self.deal) + 1;
+                place.deal = self.deal;
             }
         }
         let mut level = 0;
-        for segment in segments.iter().filter(|_| any) {
-            for member in &mut target[of(segment)] {
-                if *member == NOBODY {
-                    *member = self.take(destinations, turn, &mut level);
-                }
-            }
-        }
         for segment in segments {
-            for &member in &target[of(segment)] {
-                self.count[member as usize] = 0;
+            let mut rest = &mut target[segment.range()];
+            while let Some(first) = rest.iter().position(|member| *member == NOBODY) {
+                rest = &mut rest[first..];
+                let mut dealt = 0;
+                if let [only] = &mut destinations[..] {
+                    dealt = self.deal_in_turn(only, level, rest);
+                }
+                if dealt == 0 {
+                    rest[0] = self.take(destinations, turn, &mut level);
+                    dealt = 1;
+                }
+                rest = &mut rest[dealt..];
             }
         }
+    }
+
+    /// Deals the first partitions to the next members of a circle, as long as each is nobody's and each may take
+    /// one more at this level, but for the last unit. Says how many that were.
+    fn deal_in_turn(&mut self, destination: &mut Destination, level: u32, target: &mut [u32]) -> usize {
+        let Circle { end, next, .. } = &mut self.circles[destination.circle as usize];
+        let places = &mut self.places[*next as usize..*end as usize];
+        let links = &mut self.link[*next as usize..*end as usize];
+        let mut dealt = 0;
+        for ((place, link), member) in places.iter_mut().zip(links).zip(target) {
+            let may_take = place.wants > 0 && place.count_in(self.deal) <= level;
+            if *member != NOBODY || !may_take || dealt + 1 == destination.units {
+                break;
+            }
+            dealt += 1;
+            *member = place.take(self.deal);
+            if place.wants == 0 {
+                *link = *next + dealt;
+            }
+        }
+        *next += dealt;
+        destination.units -= dealt;
+        dealt as usize
     }
 
     /// The next member that has at most `level` of the topic; raises the level where there is none
     /// near.
     fn take(&mut self, destinations: &mut Vec<Destination>, turn: &mut usize, level: &mut u32) -> u32 {
-        let mut best = (usize::MAX, 0, u32::MAX);
-        let mut next = *turn;
-        for _ in 0..WINDOW.min(destinations.len()) {
-            let at = next;
-            next = if at + 1 == destinations.len() { 0 } else { at + 1 };
-            let (place, count) = self.peek(destinations[at].circle, *level);
-            if count < best.2 {
-                best = (at, place, count);
-            }
-            if count <= *level {
-                break;
-            }
+        let mut best = (*turn, self.circles[destinations[*turn].circle as usize].next, NOBODY);
+        let first = &self.places[best.1 as usize];
+        if first.wants > 0 && first.count_in(self.deal) <= *level {
+            best.2 = first.count_in(self.deal);
+        } else {
+            best = self.look_around(destinations, *turn, *level);
         }
         let (at, place, count) = best;
         *level = (*level).max(count);
         *turn = at + 1;
-        destinations[at].units -= 1;
-        let member = self.open[place as usize];
-        self.circles[destinations[at].circle as usize].next = place + 1;
-        if destinations[at].units == 0 {
+        let destination = &mut destinations[at];
+        self.circles[destination.circle as usize].next = place + 1;
+        destination.units -= 1;
+        if destination.units == 0 {
             destinations.swap_remove(at);
             *turn = at;
         }
         if *turn >= destinations.len() {
             *turn = 0;
         }
-        self.count[member as usize] += 1;
-        self.wants[member as usize] -= 1;
-        if self.wants[member as usize] == 0 {
+        let taker = &mut self.places[place as usize];
+        if taker.wants == 1 {
             self.link[place as usize] = place + 1;
         }
-        member
+        taker.take(self.deal)
+    }
+
+    /// Among the destinations from `turn` on, the first whose next member has at most `level` of the topic, or
+    /// least of those near: the destination, the place and how many.
+    fn look_around(&mut self, destinations: &[Destination], turn: usize, level: u32) -> (usize, u32, u32) {
+        let mut best = (usize::MAX, 0, u32::MAX);
+        let mut next = turn;
+        for _ in 0..WINDOW.min(destinations.len()) {
+            let at = next;
+            next = if at + 1 == destinations.len() { 0 } else { at + 1 };
+            let (place, count) = self.peek(destinations[at].circle, level);
+            if count < best.2 {
+                best = (at, place, count);
+            }
+            if count <= level {
+                break;
+            }
+        }
+        best
     }
 
     /// The place of the next member of a circle that has at most `level` of the topic, or least of
@@ -259,7 +220,7 @@ impl Dealer {
         let mut place = first;
         let mut best = (first, u32::MAX);
         for _ in 0..WINDOW {
-            let count = self.count[self.open[place as usize] as usize];
+            let count = self.places[place as usize].count_in(self.deal);
             if count < best.1 {
                 best = (place, count);
             }
@@ -290,5 +251,18 @@ impl Dealer {
             place = ahead;
         }
         place
+    }
+}
+
+impl Place {
+    fn count_in(&self, deal: u32) -> u32 {
+        if self.deal == deal { self.count } else { 0 }
+    }
+
+    fn take(&mut self, deal: u32) -> u32 {
+        self.count = self.count_in(deal) + 1;
+        self.deal = deal;
+        self.wants -= 1;
+        self.member
     }
 }

@@ -142,7 +142,7 @@ impl Solver<'_> {
         for hub in hubs(network, &block.senders) {
             let first = keep.len();
             for segment in network.segments_of(hub) {
-                for &member in &self.owners.owner[segment.start as usize..segment.end as usize] {
+                for &member in &self.owners.owner[segment.range()] {
                     // The place of the member's entry for this hub, plus one.
                     let Some(place) = place_of.get_mut(member as usize) else { continue };
                     if *place == 0 {

@@ -50,6 +50,13 @@ pub(super) struct Segment {
     pub(super) end: u32,
 }
 
+impl Segment {
+    /// The partitions as indices into an array.
+    pub(super) fn range(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
 /// Where a sender may send to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {

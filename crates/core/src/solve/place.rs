@@ -5,6 +5,7 @@ use super::{
     balance::{Block, hubs},
     deal::Destination,
     network::{Network, Route, Way},
+    release::Giver,
 };
 
 /// How many of a hub's partitions their owner keeps. At most as many as it owns.
@@ -28,7 +29,7 @@ impl Solver<'_> {
                 left[keep.member as usize] = if one_topic { keep.count } else { keep.owned };
             }
             for segment in segments {
-                let of = segment.start as usize..segment.end as usize;
+                let of = segment.range();
                 for (owner, target) in self.owners.owner[of.clone()].iter().zip(&mut target[of]) {
                     if let Some(left) = left.get_mut(*owner as usize).filter(|left| **left > 0) {
                         *left -= 1;
@@ -36,14 +37,14 @@ impl Solver<'_> {
                     }
                 }
             }
-            if !one_topic && keep.iter().any(|keep| keep.count < keep.owned) {
-                for keep in keep {
-                    left[keep.member as usize] = keep.owned - keep.count;
-                }
-                self.scratch.releaser.release(segments, left, target);
-                for keep in keep {
-                    left[keep.member as usize] = 0;
-                }
+            if !one_topic {
+                let givers = keep.iter().filter(|keep| keep.count < keep.owned).map(|keep| Giver {
+                    member: keep.member,
+                    held: keep.owned,
+                    surplus: keep.owned - keep.count,
+                });
+                let mut givers: Vec<Giver> = givers.collect();
+                self.scratch.releaser.release(segments, &mut givers, target);
             }
         }
     }
@@ -85,7 +86,7 @@ impl Solver<'_> {
         let Self { network, owners, flow, scratch, state, .. } = self;
         let Scratch { dealer, owned, units_of_class, .. } = scratch;
         for segment in hubs(network, &block.senders).flat_map(|hub| network.segments_of(hub)) {
-            for &owner in &owners.owner[segment.start as usize..segment.end as usize] {
+            for &owner in &owners.owner[segment.range()] {
                 if let Some(owned) = owned.get_mut(owner as usize) {
                     *owned += 1;
                 }
@@ -111,7 +112,7 @@ impl Solver<'_> {
         for hub in hubs(network, &block.senders) {
             let segments = network.segments_of(hub);
             let mut ways: Option<Vec<Way>> = None;
-            for id in segments.iter().flat_map(|segment| segment.start as usize..segment.end as usize) {
+            for id in segments.iter().flat_map(|segment| segment.range()) {
                 let owner = owners.owner[id];
                 let Some(owned) = owned.get_mut(owner as usize) else { continue };
                 *owned = 0;

@@ -92,39 +92,54 @@ impl Solver<'_> {
 
     /// Whether there is enough to gain for what it costs to look.
     fn is_worth_spreading(&mut self, block: &Block) -> bool {
-        let network = self.network;
+        let cost = self.cost_of_spreading(block);
+        cost > 0 && cost * ROUNDS <= self.allowance.0 && !self.is_nearly_even(block)
+    }
+
+    /// How many arcs there are to look at.
+    fn cost_of_spreading(&self, block: &Block) -> u64 {
         let even = self.moves_are_even(block);
-        let (mut found, mut least, mut cost, mut partitions) = (0_u64, 0_u64, 0_u64, 0_u64);
-        let mut open = false;
-        let count = &mut self.scratch.owned;
-        for hub in hubs(network, &block.senders) {
-            let ways = || network.routes_of(hub).iter();
-            let size = ways().map(|&route| network.reach(route)).sum::<usize>().max(1) as u64;
-            for segment in network.segments_of(hub) {
-                let of = segment.start as usize..segment.end as usize;
-                let supply = u64::from(segment.end - segment.start);
-                let (share, more) = (supply / size, supply % size);
-                least += share * share * (size - more) + (share + 1) * (share + 1) * more;
-                partitions += supply;
-                let mut moved = false;
-                for (&member, &owner) in
-                    self.state.target[of.clone()].iter().zip(&self.owners.owner[of.clone()])
-                {
-                    found += 2 * u64::from(count[member as usize]) + 1;
-                    count[member as usize] += 1;
-                    moved |= member != owner;
-                }
-                for &member in &self.state.target[of] {
-                    count[member as usize] = 0;
-                }
-                if moved || !even {
-                    cost += size + supply;
-                    open = true;
+        let mut cost = 0;
+        for hub in hubs(self.network, &block.senders) {
+            let size = self.reach_of(hub);
+            for segment in self.network.segments_of(hub) {
+                let of = segment.range();
+                if !even || self.state.target[of.clone()] != self.owners.owner[of.clone()] {
+                    cost += size + of.len() as u64;
                 }
             }
         }
-        let nearly_even = found <= least + if partitions > 1000 { least / 200 } else { 0 };
-        open && !nearly_even && cost * ROUNDS <= self.allowance.0
+        cost
+    }
+
+    /// How many members the partitions of a hub may go to.
+    fn reach_of(&self, hub: u32) -> u64 {
+        let routes = self.network.routes_of(hub).iter();
+        routes.map(|&route| self.network.reach(route) as u64).sum::<u64>().max(1)
+    }
+
+    /// Whether topics are about as even as they could be if nothing else counted.
+    fn is_nearly_even(&mut self, block: &Block) -> bool {
+        let (mut found, mut least, mut partitions) = (0_u64, 0_u64, 0_u64);
+        for hub in hubs(self.network, &block.senders) {
+            let size = self.reach_of(hub);
+            let count = &mut self.scratch.owned;
+            for segment in self.network.segments_of(hub) {
+                let members = &self.state.target[segment.range()];
+                let supply = members.len() as u64;
+                let (share, more) = (supply / size, supply % size);
+                least += share * share * (size - more) + (share + 1) * (share + 1) * more;
+                partitions += supply;
+                for &member in members {
+                    found += 2 * u64::from(count[member as usize]) + 1;
+                    count[member as usize] += 1;
+                }
+                for &member in members {
+                    count[member as usize] = 0;
+                }
+            }
+        }
+        found <= least + if partitions > 1000 { least / 200 } else { 0 }
     }
 
     /// Whether owners keep what they keep in any case.
@@ -148,7 +163,7 @@ impl Solver<'_> {
         let mut loads = vec![0_u32; exchange.members.len()];
         let segments = || hubs(network, &block.senders).flat_map(|hub| network.segments_of(hub));
         for segment in segments() {
-            for &member in &self.state.target[segment.start as usize..segment.end as usize] {
+            for &member in &self.state.target[segment.range()] {
                 loads[self.scratch.node_of_member[member as usize] as usize] += 1;
             }
         }
