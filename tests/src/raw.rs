@@ -169,6 +169,17 @@ impl RawMember {
         self.past.borrow().last().cloned()
     }
 
+    /// Waits until it is given an assignment, if it never was.
+    ///
+    /// # Errors
+    ///
+    /// Where it comes to grief before.
+    pub async fn assigned(&mut self) -> Result<()> {
+        let given = |past: &Vec<Stay>| past.iter().any(|stay| stay.assignment.is_some());
+        self.past.wait_for(given).await.context("it ended without an assignment")?;
+        Ok(())
+    }
+
     /// The static member that it is.
     pub fn instance_id(&self) -> Option<&str> {
         self.seat.instance_id.as_deref()

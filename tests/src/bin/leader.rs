@@ -1,11 +1,13 @@
 //! How long a leader takes: one consumer of ours leads thousands of raw members on an embedded cluster.
 //!
-//! `cargo run --release -p kafka-sticky-tests --bin leader` prints a table, and with the name of a strategy its part of it.
-//! Everything runs in this process, so its cores are shared by the leader, the cluster and the members; while the leader
+//! `cargo run --release -p kafka-sticky-tests --bin leader` prints a table, and with a scenario's name its part of it:
+//! `hundred-topics`, `all-topics`, `one-topic`. Each takes some two session timeouts, which is what the mock cluster waits
+//! for members. Everything runs in this process, so its cores are shared by the leader, the cluster and the members; while the leader
 //! works the others wait for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -25,43 +27,60 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 const GROUP: &str = "group";
-/// The mock cluster waits a second less for all members to join.
-const SESSION_TIMEOUT: Duration = Duration::from_secs(30);
 /// Rare, so that heartbeats do not keep the cores busy.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let only = std::env::args().nth(1);
-    let wanted = |strategy: &str| only.as_ref().is_none_or(|only| only == strategy);
+    let wanted = |scenario: &&Scenario| only.as_ref().is_none_or(|only| only == scenario.name);
     println!(
         "{:<66} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10}  assignment",
         "", "metadata", "before us", "ours", "of it core", "after us", "standstill"
     );
     let scenarios = [
         Scenario {
+            name: "hundred-topics",
             strategy: "sticky",
             outline: "2,000 members × 100 of 1,000 topics × 10",
             members: 2000,
-            topics: (0..1000).map(|topic| (format!("topic-{topic:04}"), 10)).collect(),
+            topics: thousand_topics(),
             subscribed: 100,
+            session_timeout: Duration::from_secs(30),
         },
         Scenario {
+            name: "all-topics",
+            strategy: "sticky",
+            outline: "2,000 members × 1,000 topics × 10",
+            members: 2000,
+            topics: thousand_topics(),
+            subscribed: 1000,
+            session_timeout: Duration::from_secs(120),
+        },
+        Scenario {
+            name: "one-topic",
             strategy: "cooperative-sticky",
             outline: "450 members, one topic × 3,000",
             members: 450,
             topics: vec![("events".to_owned(), 3000)],
             subscribed: 1,
+            session_timeout: Duration::from_secs(10),
         },
     ];
-    for scenario in scenarios.iter().filter(|scenario| wanted(scenario.strategy)) {
+    for scenario in scenarios.iter().filter(wanted) {
         measure(scenario).await?;
     }
     Ok(())
 }
 
+/// Of ten partitions each.
+fn thousand_topics() -> Vec<(String, i32)> {
+    (0..1000).map(|topic| (format!("topic-{topic:04}"), 10)).collect()
+}
+
 struct Scenario {
+    name: &'static str,
     strategy: &'static str,
     outline: &'static str,
     /// How many members there are, ours included.
@@ -69,6 +88,8 @@ struct Scenario {
     topics: Vec<(String, i32)>,
     /// To how many of the topics each member subscribes.
     subscribed: usize,
+    /// The mock cluster waits a second less for all members to join.
+    session_timeout: Duration,
 }
 
 impl Scenario {
@@ -95,27 +116,26 @@ impl Scenario {
 
 async fn measure(scenario: &Scenario) -> Result<()> {
     let cluster = GroupCluster::start(1)?;
-    for (topic, partitions) in &scenario.topics {
-        cluster.create_topic(topic, *partitions)?;
-    }
+    create_topics(&cluster, &scenario.topics)?;
     let seat = Seat {
         coordinator: cluster.bootstrap_servers(),
         group: GROUP.to_owned(),
         strategy: scenario.strategy.to_owned(),
-        session_timeout: SESSION_TIMEOUT,
+        session_timeout: scenario.session_timeout,
         heartbeat_interval: HEARTBEAT_INTERVAL,
         instance_id: None,
     };
     // Keeps the group alive until ours and all others wait in JoinGroup, and leaves then: they all start with nothing.
     let (joins, mut joined) = watch::channel(0);
     let opener_seat = Seat { heartbeat_interval: Duration::from_millis(50), ..seat.clone() };
-    let opener = RawMember::join(opener_seat, Opener { topics: scenario.subscription(0), joins });
-    joined.wait_for(|joins| *joins == 1).await?;
+    let mut opener = RawMember::join(opener_seat, Opener { topics: scenario.subscription(0), joins });
+    // Were ours in its first generation, the opener would have no reason to join again.
+    opener.assigned().await?;
 
     let calls = Arc::new(Mutex::new(BTreeMap::new()));
     let ours = lead(&cluster, scenario, &calls)?;
     // Ours is waiting when the opener is told to join again.
-    joined.wait_for(|joins| *joins == 2).await?;
+    joined.wait_for(|joins| *joins >= 2).await?;
     let mut others = Vec::new();
     let measured = rows(&cluster, scenario, seat, opener, &ours, &mut others, &calls).await;
     // Leaving one by one would take as many rebalances.
@@ -123,6 +143,18 @@ async fn measure(scenario: &Scenario) -> Result<()> {
     // While the cluster is there: closing a consumer waits for it.
     ours.leave().await?;
     measured
+}
+
+/// From many threads: the mock cluster looks for topics to create some times a second only, and then takes all.
+fn create_topics(cluster: &GroupCluster, topics: &[(String, i32)]) -> Result<()> {
+    thread::scope(|scope| {
+        let create = |topics: &[(String, i32)]| {
+            topics.iter().try_for_each(|(topic, partitions)| cluster.create_topic(topic, *partitions))
+        };
+        let creating: Vec<_> = topics.chunks(10).map(|chunk| scope.spawn(move || create(chunk))).collect();
+        creating.into_iter().try_for_each(|creating| creating.join().expect("creating topics panicked"))
+    })?;
+    Ok(())
 }
 
 /// The opener has let everybody in.
@@ -159,7 +191,7 @@ fn lead(cluster: &GroupCluster, scenario: &Scenario, calls: &Calls) -> Result<Ou
     let mut config = cluster.consumer_config(GROUP);
     config
         .set("partition.assignment.strategy", scenario.strategy)
-        .set("session.timeout.ms", SESSION_TIMEOUT.as_millis().to_string())
+        .set("session.timeout.ms", scenario.session_timeout.as_millis().to_string())
         .set("heartbeat.interval.ms", "1000")
         .set("topic.metadata.refresh.interval.ms", "300000");
     let calls = Arc::clone(calls);
