@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use crate::seen::{Assigned, Partition, Seen};
+use crate::seen::{Assigned, Led, Partition, Seen};
 
 /// Members are known by names that outlast their processes and member ids.
 pub type Name = String;
@@ -27,6 +27,8 @@ pub struct Record {
     pub assignments: BTreeMap<Name, Vec<Assigned>>,
     /// The offsets read of each partition, by whom and in which generation.
     pub reads: BTreeMap<Partition, Vec<Read>>,
+    /// Every assignment that somebody computed, oldest first.
+    pub led: Vec<(Name, Led)>,
     /// What went wrong, by member.
     pub failures: Vec<(Name, String)>,
     /// Partitions that a member was given before another was done with them.
@@ -55,9 +57,10 @@ impl History {
                 record.take(name, &assigned);
                 record.assignments.entry(name.to_owned()).or_default().push(assigned);
             }
-            Seen::Revoked(revoked) => {
-                record.holders.retain(|partition, by| by != name || !revoked.contains(partition))
+            Seen::Revoked(gone) | Seen::Lost(gone) => {
+                record.holders.retain(|partition, by| by != name || !gone.contains(partition));
             }
+            Seen::Led(led) => record.led.push((name.to_owned(), led)),
             Seen::Read { topic, partition, offset, generation } => {
                 let read = Read { by: name.to_owned(), generation, offset };
                 record.reads.entry((topic, partition)).or_default().push(read);

@@ -1,8 +1,10 @@
 //! What a member sees of its group.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+use crate::claims::Claimed;
 
 /// A partition by topic and number.
 pub type Partition = (String, i32);
@@ -14,6 +16,10 @@ pub enum Seen {
     Assigned(Assigned),
     /// The rebalance callback took partitions back: the member is done with them.
     Revoked(BTreeSet<Partition>),
+    /// The member learned that partitions are no longer its own: somebody else may have them already.
+    Lost(BTreeSet<Partition>),
+    /// The member computed an assignment.
+    Led(Led),
     /// A message arrived.
     Read {
         /// Its topic.
@@ -42,4 +48,34 @@ pub struct Assigned {
     pub partitions: BTreeSet<Partition>,
     /// Whether this member computed the assignment.
     pub leader: bool,
+}
+
+/// What a leader took the members to have had, as far as its client shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Led {
+    /// The claims that it read, by member id, or its memory of what the member was given.
+    #[serde(default)]
+    pub claims: Option<BTreeMap<String, Claimed>>,
+    /// All that it decided by, and what it decided; ours alone shows that.
+    #[serde(default)]
+    pub round: Option<LedRound>,
+}
+
+/// What a leader of ours decided by, and what it decided, by member id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedRound {
+    /// The generation being formed.
+    pub generation: i32,
+    /// Who subscribes to what.
+    pub subscriptions: BTreeMap<String, BTreeSet<String>>,
+    /// How many partitions each topic has.
+    pub topics: BTreeMap<String, i32>,
+    /// The members for which it spoke itself, from memory.
+    pub remembered: BTreeSet<String>,
+    /// The racks of the members that have one.
+    pub racks: BTreeMap<String, String>,
+    /// The racks of each partition's replicas, where any member has a rack.
+    pub replicas: Vec<(Partition, BTreeSet<String>)>,
+    /// What each is to have in the end, before anything is withheld for those who still hold it.
+    pub plan: BTreeMap<String, BTreeSet<Partition>>,
 }

@@ -1,14 +1,27 @@
-//! `cargo xtask interop`: what groups with the other clients on a real Kafka need.
+//! `cargo xtask interop`: groups with the other clients on a real Kafka.
+
+use std::ffi::OsString;
 
 use anyhow::Result;
-use xshell::Shell;
+use xshell::{Shell, cmd};
 
 use crate::peers;
 
-pub(crate) fn run(shell: &Shell) -> Result<()> {
-    let (java, python, go) = (peers::java(shell)?, peers::python(shell)?, peers::go(shell)?);
-    println!("{}", java.class_path.display());
-    println!("{} for {}", python.interpreter.display(), python.programs.display());
-    println!("{}", go.programs.display());
-    Ok(())
+pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
+    peers::need(cmd!(shell, "setpriv --version"), "ending what was started", "setpriv", "util-linux")?;
+    let java = peers::java(shell)?;
+    let python = peers::python(shell)?;
+    let go = peers::go(shell)?;
+    let _class_path = shell.push_env("KAFKA_STICKY_JAVA_CLASS_PATH", java.class_path);
+    let _python = shell.push_env("KAFKA_STICKY_PYTHON", python.interpreter);
+    let _python_programs = shell.push_env("KAFKA_STICKY_PYTHON_PROGRAMS", python.programs);
+    let _go_programs = shell.push_env("KAFKA_STICKY_GO_PROGRAMS", go.programs);
+    let _folder = shell.push_env("KAFKA_STICKY_INTEROP_FOLDER", peers::folder(shell).join("interop"));
+    cmd!(shell, "cargo build --package kafka-sticky-tests --bin interop").quiet().run()?;
+    // It ends everything that it started, and is ended with this process, however that ends.
+    let run = cmd!(
+        shell,
+        "setpriv --pdeathsig TERM cargo run --quiet --package kafka-sticky-tests --bin interop -- {arguments...}"
+    );
+    Ok(run.quiet().run()?)
 }

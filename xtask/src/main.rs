@@ -29,7 +29,8 @@ Usage: cargo xtask COMMAND
   bench core [ARGUMENT ...]             the solver's benchmarks; arguments go to criterion
   builds                                one group under each build of librdkafka that services use; needs CMake
   memcheck                              a group that rebalances, under valgrind
-  interop                               fetches and builds the other clients; needs Java, Maven, Python and Go
+  interop [ARGUMENT ...]                groups with the other clients on a real Kafka; --help says more; needs Java,
+                                        Maven, Python and Go
   fuzz [--minutes N | --runs N] [--keep] [TARGET ...]
                                         decoders, groups and histories under libFuzzer, five minutes each unless told
                                         otherwise; --keep checks in what was found; needs a C++ compiler";
@@ -56,7 +57,7 @@ fn run() -> Result<()> {
     shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
 
     let command = command.to_str().context("the command is not UTF-8")?;
-    if !matches!(command, "demo" | "bench" | "fuzz") && !rest.is_empty() {
+    if !matches!(command, "demo" | "bench" | "fuzz" | "interop") && !rest.is_empty() {
         bail!("{command} takes no arguments\n\n{USAGE}");
     }
     match command {
@@ -68,7 +69,7 @@ fn run() -> Result<()> {
         "builds" => builds::run(&shell),
         "memcheck" => memcheck::run(&shell),
         "fuzz" => fuzz::run(&shell, &rest),
-        "interop" => interop::run(&shell),
+        "interop" => interop::run(&shell, &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(())

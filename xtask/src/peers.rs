@@ -115,13 +115,18 @@ pub(crate) fn go(shell: &Shell) -> Result<Go> {
 }
 
 /// `target/peers`, wherever Cargo's target folder is.
-fn folder(shell: &Shell) -> PathBuf {
+pub(crate) fn folder(shell: &Shell) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     shell.current_dir().join(target).join("peers")
 }
 
 /// Asks a tool whether it is there.
-fn need(ask: Cmd<'_>, what: &'static str, tool: &'static str, install: &'static str) -> Result<()> {
+pub(crate) fn need(
+    ask: Cmd<'_>,
+    what: &'static str,
+    tool: &'static str,
+    install: &'static str,
+) -> Result<()> {
     let asked = ask.to_string();
     let answered = ask.quiet().ignore_stdout().ignore_stderr().run();
     answered.map_err(|_| Missing { what, tool, asked, install }.into())

@@ -1,0 +1,385 @@
+//! A group under test on a real cluster: its members, each in a process of its own, and what they saw.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::history::{History, Name};
+use crate::interop::client::{Client, Place};
+use crate::interop::described::{Described, describe};
+use crate::interop::process::Process;
+use crate::interop::scenario::Stage;
+use crate::interop::verdict::{self, Settled};
+use crate::judge;
+use crate::seen::Seen;
+
+/// How long a group may take to settle before it counts as stuck: several session timeouts.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a member may take to end.
+const FAREWELL: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long a member may be silent before the group goes on without it.
+pub const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
+const METADATA_MAX_AGE: Duration = Duration::from_secs(1);
+const COMMIT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Members that come and go, and what they saw.
+#[derive(Debug)]
+pub struct LiveGroup {
+    stage: Rc<Stage>,
+    id: String,
+    strategies: Vec<String>,
+    topics: BTreeMap<String, i32>,
+    members: BTreeMap<Name, Live>,
+    history: Arc<History>,
+    settled: Option<Settled>,
+}
+
+#[derive(Debug)]
+struct Live {
+    client: Client,
+    process: Process,
+    /// Not the process's own, which is closed when somebody waits for it to end.
+    commands: ChildStdin,
+    reader: JoinHandle<()>,
+    paused: bool,
+}
+
+impl LiveGroup {
+    /// A group without members and topics. Members use these strategies unless they are told otherwise.
+    pub fn new(stage: &Rc<Stage>, id: String, strategies: &[&str]) -> Self {
+        Self {
+            stage: Rc::clone(stage),
+            id,
+            strategies: strategies.iter().map(|name| (*name).to_owned()).collect(),
+            topics: BTreeMap::new(),
+            members: BTreeMap::new(),
+            history: Arc::default(),
+            settled: None,
+        }
+    }
+
+    /// What the members saw.
+    pub fn history(&self) -> &Arc<History> {
+        &self.history
+    }
+
+    /// `group.id`.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The topics that there are, by their full names, with how many partitions each has.
+    pub fn topics(&self) -> &BTreeMap<String, i32> {
+        &self.topics
+    }
+
+    /// The full name of a topic of this group.
+    pub fn topic(&self, name: &str) -> String {
+        format!("{}.{name}", self.id)
+    }
+
+    /// Creates a topic.
+    ///
+    /// # Errors
+    ///
+    /// What the broker says.
+    pub async fn create_topic(&mut self, name: &str, partitions: i32) -> Result<()> {
+        let topic = self.topic(name);
+        self.stage.cluster.create_topic(&topic, partitions).await?;
+        self.topics.insert(topic, partitions);
+        Ok(())
+    }
+
+    /// Notes a topic that was created elsewhere, by its full name.
+    pub fn expect_topic(&mut self, topic: String, partitions: i32) {
+        self.topics.insert(topic, partitions);
+    }
+
+    /// Gives a topic more partitions.
+    ///
+    /// # Errors
+    ///
+    /// What the broker says.
+    pub async fn grow_topic(&mut self, name: &str, partitions: i32) -> Result<()> {
+        let topic = self.topic(name);
+        self.stage.cluster.grow_topic(&topic, partitions).await?;
+        self.topics.insert(topic, partitions);
+        Ok(())
+    }
+
+    /// Deletes a topic.
+    ///
+    /// # Errors
+    ///
+    /// What the broker says.
+    pub async fn delete_topic(&mut self, name: &str) -> Result<()> {
+        let topic = self.topic(name);
+        self.stage.cluster.delete_topic(&topic).await?;
+        self.topics.remove(&topic);
+        Ok(())
+    }
+
+    /// A member joins, and subscribes to all topics that there are.
+    ///
+    /// # Errors
+    ///
+    /// Where its process cannot be started.
+    pub fn join(&mut self, name: &str, client: Client) -> Result<()> {
+        self.join_as(name, client, |_| {})
+    }
+
+    /// A member joins, to these topics only.
+    ///
+    /// # Errors
+    ///
+    /// Where its process cannot be started.
+    pub fn join_to(&mut self, name: &str, client: Client, topics: &[&str]) -> Result<()> {
+        let topics = topics.iter().map(|topic| self.topic(topic)).collect();
+        self.join_as(name, client, |place| place.topics = topics)
+    }
+
+    /// A member joins that is configured differently.
+    ///
+    /// # Errors
+    ///
+    /// Where its process cannot be started.
+    pub fn join_as(&mut self, name: &str, client: Client, differ: impl FnOnce(&mut Place)) -> Result<()> {
+        let millis = |duration: Duration| u32::try_from(duration.as_millis()).expect("seconds");
+        let mut place = Place {
+            bootstrap_servers: self.stage.cluster.bootstrap_servers(),
+            group: self.id.clone(),
+            name: name.to_owned(),
+            topics: self.topics.keys().cloned().collect(),
+            strategies: self.strategies.clone(),
+            instance_id: None,
+            rack: None,
+            session_timeout_ms: millis(SESSION_TIMEOUT),
+            heartbeat_interval_ms: millis(HEARTBEAT_INTERVAL),
+            metadata_max_age_ms: millis(METADATA_MAX_AGE),
+            commit_interval_ms: millis(COMMIT_INTERVAL),
+        };
+        differ(&mut place);
+        ensure!(!self.members.contains_key(name), "{name} is a member already");
+        let command = self.stage.programs.member(client, &place)?;
+        let mut process = Process::start(command, &self.log(name, "log"))?;
+        let output = process.child.stdout.take().context("its output is piped")?;
+        let commands = process.child.stdin.take().context("its input is piped")?;
+        let reader = self.listen(name, output)?;
+        let live = Live { client, process, commands, reader, paused: false };
+        self.members.insert(name.to_owned(), live);
+        Ok(())
+    }
+
+    /// Where what a member writes is kept.
+    fn log(&self, name: &str, ending: &str) -> PathBuf {
+        self.stage.folder.join(format!("{}-{name}.{ending}", self.id))
+    }
+
+    /// Puts what a member says into the history, and all it says into a file.
+    fn listen(&self, name: &str, output: ChildStdout) -> Result<JoinHandle<()>> {
+        let mut copy = File::options().create(true).append(true).open(self.log(name, "seen"))?;
+        let (history, name) = (Arc::clone(&self.history), name.to_owned());
+        let start = self.stage.start;
+        let mut lines = BufReader::new(output).lines();
+        Ok(tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                // The copy is for people; a full disk shows elsewhere.
+                let _ = writeln!(copy, "{:8.3} {line}", start.elapsed().as_secs_f64());
+                let seen = serde_json::from_str(&line);
+                history.add(&name, seen.unwrap_or_else(|error| Seen::Failed(format!("{error}: {line}"))));
+            }
+        }))
+    }
+
+    fn member(&mut self, name: &str) -> Result<&mut Live> {
+        self.members.get_mut(name).with_context(|| format!("{name} is no member"))
+    }
+
+    /// A member leaves, properly.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not, or comes to grief over it.
+    pub async fn leave(&mut self, name: &str) -> Result<()> {
+        self.member(name)?.tell_to_stop().await.with_context(|| format!("telling {name} to leave"))?;
+        ensure!(self.ends(name).await?, "{name} did not end well");
+        Ok(())
+    }
+
+    /// A member is killed (SIGKILL): it says nothing, the group must notice.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such member.
+    pub async fn kill(&mut self, name: &str) -> Result<()> {
+        let mut live = self.members.remove(name).with_context(|| format!("{name} is no member"))?;
+        live.process.kill().await?;
+        live.reader.await?;
+        self.history.gone(name);
+        Ok(())
+    }
+
+    /// A member stops in its tracks (SIGSTOP). The group is expected to go on without it.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such member.
+    pub async fn pause(&mut self, name: &str) -> Result<()> {
+        let member = self.member(name)?;
+        member.paused = true;
+        member.process.signal("STOP").await
+    }
+
+    /// A paused member goes on where it was (SIGCONT).
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such member.
+    pub async fn resume(&mut self, name: &str) -> Result<()> {
+        let member = self.member(name)?;
+        member.paused = false;
+        member.process.signal("CONT").await
+    }
+
+    /// Waits until a member has ended, and gives whether it ended well.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not end.
+    pub async fn ends(&mut self, name: &str) -> Result<bool> {
+        let mut live = self.members.remove(name).with_context(|| format!("{name} is no member"))?;
+        let status = timeout(FAREWELL, live.process.child.wait()).await;
+        let status = status.with_context(|| format!("{name} does not end"))??;
+        live.reader.await?;
+        self.history.gone(name);
+        Ok(status.success())
+    }
+
+    /// Waits until all members are in one generation, later than the one settled last, and have all that they subscribe
+    /// to; and judges it.
+    ///
+    /// # Errors
+    ///
+    /// When that takes longer than anybody would wait, or what was settled on is not as it should be.
+    pub async fn settle(&mut self) -> Result<Settled> {
+        let settled = self.settle_unjudged().await?;
+        let record = self.history.record();
+        settled.judge(&record, &self.topics, self.settled.as_ref())?;
+        self.stage.tally.borrow_mut().add(&settled, &self.topics);
+        self.settled = Some(settled.clone());
+        Ok(settled)
+    }
+
+    /// As [`settle`](Self::settle), without judging.
+    ///
+    /// # Errors
+    ///
+    /// When that takes longer than anybody would wait.
+    pub async fn settle_unjudged(&mut self) -> Result<Settled> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.all_alive()?;
+            let described = describe(&self.stage.cluster.admin, &self.id).await?;
+            let missing = match described.as_ref().map(|described| self.settled_as(described)) {
+                None => "it rebalances".to_owned(),
+                Some(Err(missing)) => missing,
+                Some(Ok(settled)) => return Ok(settled),
+            };
+            if Instant::now() > deadline {
+                let outline = self.history.record().outline();
+                bail!("the group does not settle: {missing}; described as {described:?}; {outline}");
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    fn all_alive(&mut self) -> Result<()> {
+        for (name, live) in &mut self.members {
+            if let Some(status) = live.process.child.try_wait()? {
+                let outline = self.history.record().outline();
+                bail!("{name} ended with {status}; {outline}");
+            }
+        }
+        Ok(())
+    }
+
+    /// What the group has settled on, if it has; else what is missing.
+    fn settled_as(&self, described: &Described) -> Result<Settled, String> {
+        let present: BTreeMap<Name, Client> = self
+            .members
+            .iter()
+            .filter(|(_, live)| !live.paused)
+            .map(|(name, live)| (name.clone(), live.client))
+            .collect();
+        let mut names: Vec<&Name> = described.members.iter().map(|member| &member.name).collect();
+        names.sort_unstable();
+        if !names.iter().copied().eq(present.keys()) {
+            return Err(format!("its members are {names:?}"));
+        }
+        let record = self.history.record();
+        let settled = Settled::of(described, &present, &record, self.settled.as_ref())?;
+        if self.settled.as_ref().is_some_and(|before| before.generation >= settled.generation) {
+            return Err(format!("it is still in generation {}", settled.generation));
+        }
+        let missing = verdict::uncovered(&settled, &self.topics);
+        if !missing.is_empty() {
+            return Err(format!("nobody has {missing:?}"));
+        }
+        Ok(settled)
+    }
+
+    /// Ends all members and checks what must hold in any history, and that every assignment that one of ours computed was
+    /// the best.
+    ///
+    /// # Errors
+    ///
+    /// All that is not so.
+    pub async fn end(mut self) -> Result<()> {
+        // At once, so that they need not sit through each other's rebalances.
+        for live in self.members.values_mut() {
+            live.tell_to_stop().await?;
+        }
+        let names: Vec<Name> = self.members.keys().cloned().collect();
+        for name in names {
+            ensure!(self.ends(&name).await?, "{name} did not end well");
+        }
+        let record = self.history.record();
+        let mut faults = judge::doubly_owned(&record);
+        faults.extend(judge::read_without_owning(&record));
+        faults.extend(verdict::not_the_best(&record));
+        ensure!(faults.is_empty(), "{}", faults.join("\n"));
+        Ok(())
+    }
+
+    /// The names of its members.
+    pub fn names(&self) -> BTreeSet<Name> {
+        self.members.keys().cloned().collect()
+    }
+}
+
+impl Live {
+    async fn tell_to_stop(&mut self) -> Result<()> {
+        self.commands.write_all(b"stop\n").await?;
+        Ok(self.commands.flush().await?)
+    }
+}
+
+/// Makes a folder anew.
+pub(crate) fn fresh(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(fs::create_dir_all(folder)?)
+}
