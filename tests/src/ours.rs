@@ -12,6 +12,8 @@ use tokio::task::{JoinHandle, spawn_blocking};
 /// A consumer that is polled in its task.
 #[derive(Debug)]
 pub struct Ours {
+    /// Its place in the group.
+    pub membership: Membership,
     events: watch::Receiver<Vec<Event>>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<Result<()>>,
@@ -35,7 +37,7 @@ impl Ours {
                 tokio::select! {
                     // A dropped sender stops as well.
                     _ = &mut stopped => break,
-                    event = happening.next() => told.send_modify(|events| events.push(event)),
+                    Some(event) = happening.next() => told.send_modify(|events| events.push(event)),
                     message = consumer.recv() => if let Err(error) = message { eprintln!("ours: {error}") },
                 }
             }
@@ -43,7 +45,7 @@ impl Ours {
             spawn_blocking(move || drop(consumer)).await?;
             Ok(())
         });
-        Ok(Self { events, stop, task })
+        Ok(Self { membership, events, stop, task })
     }
 
     /// All that happened so far.

@@ -22,7 +22,7 @@ const BOTH: [RebalanceProtocol; 2] = [RebalanceProtocol::Eager, RebalanceProtoco
 /// The methods and reasons of all failures, in order.
 fn failures(events: &[Event]) -> Vec<(&'static str, String)> {
     let failed = |event: &Event| match event {
-        Event::AssignorFailed { assignor, method, reason } => {
+        Event::AssignorFailed { assignor, method, reason, .. } => {
             assert_eq!(assignor, NAME);
             Some((*method, reason.clone()))
         }

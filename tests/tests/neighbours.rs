@@ -59,7 +59,7 @@ fn unreadable(events: &[Event]) -> BTreeSet<String> {
 /// The members that a leader remembered.
 fn remembered(events: &[Event]) -> BTreeSet<String> {
     let ids = |event: &Event| match event {
-        Event::Remembered { member_ids } => Some(member_ids.clone()),
+        Event::Remembered { member_ids, .. } => Some(member_ids.clone()),
         _ => None,
     };
     events.iter().filter_map(ids).flatten().collect()

@@ -67,11 +67,11 @@ async fn main() -> Result<(), Failure> {
     let (mut remembered, mut unreadable) = (BTreeSet::new(), BTreeSet::new());
     while let Some(event) = events.try_next() {
         match event {
-            Event::Remembered { member_ids } => {
+            Event::Remembered { member_ids, .. } => {
                 println!("- remembered what {member_ids:?} had");
                 remembered.extend(member_ids);
             }
-            Event::UserDataUnreadable { member_id, reason } => {
+            Event::UserDataUnreadable { member_id, reason, .. } => {
                 println!("- cannot read the user data of {member_id}: {reason}");
                 unreadable.insert(member_id);
             }

@@ -4,6 +4,8 @@
 #include "rdkafka_cgrp.h"
 #include "rdkafka_interceptor.h"
 #include "rdkafka_metadata.h"
+#include "rdkafka_op.h"
+#include "rdkafka_queue.h"
 #include "rdkafka_topic.h"
 
 #include <limits.h>
@@ -17,12 +19,16 @@ _Static_assert(RD_KAFKA_VERSION == KS_LIBRDKAFKA_VERSION,
 _Static_assert(sizeof(ks_slice) == 2 * sizeof(void *) && offsetof(ks_slice, data) == 0 &&
                    offsetof(ks_slice, len) == sizeof(void *),
                "ks_slice must be a pointer and a length, as its Rust twin is");
-_Static_assert(sizeof(ks_callbacks) == 3 * sizeof(void (*)(void)) && offsetof(ks_callbacks, join) == 0 &&
-                   offsetof(ks_callbacks, assign) == sizeof(void (*)(void)) &&
-                   offsetof(ks_callbacks, assigned) == 2 * sizeof(void (*)(void)),
-               "ks_callbacks must be three function pointers in this order, as its Rust twin is");
+_Static_assert(sizeof(void (*)(void)) == sizeof(void *) && sizeof(ks_callbacks) == 6 * sizeof(void *) &&
+                   offsetof(ks_callbacks, join) == 0 && offsetof(ks_callbacks, assign) == sizeof(void *) &&
+                   offsetof(ks_callbacks, assigned) == 2 * sizeof(void *) &&
+                   offsetof(ks_callbacks, revoked) == 3 * sizeof(void *) &&
+                   offsetof(ks_callbacks, refused) == 4 * sizeof(void *) &&
+                   offsetof(ks_callbacks, rk) == 5 * sizeof(void *),
+               "ks_callbacks must be five function pointers in this order and the client, as its Rust twin is");
 
 struct ks_join {
+        const rd_kafka_cgrp_t *rkcg;
         const rd_list_t *topics;
         const rd_kafka_topic_partition_list_t *owned;
         const rd_kafkap_str_t *rack;
@@ -31,6 +37,7 @@ struct ks_join {
 struct ks_round {
         int32_t generation;
         const char *leader_id;
+        int64_t matching_us;
         rd_kafka_group_member_t *members;
         size_t member_cnt;
         rd_kafka_assignor_topic_t **topics;
@@ -76,7 +83,7 @@ static rd_kafkap_bytes_t *get_metadata_cb(const rd_kafka_assignor_t *rkas,
                                           const rd_list_t *topics,
                                           const rd_kafka_topic_partition_list_t *owned,
                                           const rd_kafkap_str_t *rack_id) {
-        const ks_join join = {topics, owned, rack_id};
+        const ks_join join = {callbacks_of(rkas)->rk->rk_cgrp, topics, owned, rack_id};
         ks_bytes *subscription;
 
         /* assignor_state belongs to whichever strategy is current, so it is never looked at. */
@@ -86,6 +93,33 @@ static rd_kafkap_bytes_t *get_metadata_cb(const rd_kafka_assignor_t *rkas,
                 return (rd_kafkap_bytes_t *)subscription;
         /* Without claims rather than not at all. */
         return rd_kafka_consumer_protocol_member_metadata_new(topics, NULL, 0, NULL, -1, rack_id);
+}
+
+static rd_kafkap_bytes_t *builtin_get_metadata_cb(const rd_kafka_assignor_t *rkas,
+                                                  void *assignor_state,
+                                                  const rd_list_t *topics,
+                                                  const rd_kafka_topic_partition_list_t *owned,
+                                                  const rd_kafkap_str_t *rack_id) {
+        const ks_join join = {callbacks_of(rkas)->rk->rk_cgrp, topics, owned, rack_id};
+
+        (void)callbacks_of(rkas)->join(rkas->rkas_opaque, &join);
+        return rd_kafka_assignor_get_metadata_with_empty_userdata(rkas, assignor_state, topics, owned, rack_id);
+}
+
+/* librdkafka asks for the metadata of all topics of a round at once, and begins to match topics and members as soon as
+ * it has read the answer. Nothing tells when that was but the cache that it went into. */
+static int64_t us_since_metadata(rd_kafka_t *rk, rd_kafka_assignor_topic_t **topics, size_t topic_cnt) {
+        const struct rd_kafka_metadata_cache_entry *entry;
+        int64_t us = -1;
+
+        if (topic_cnt == 0)
+                return us;
+        rd_kafka_rdlock(rk);
+        entry = rd_kafka_metadata_cache_find(rk, topics[0]->metadata->topic, 0);
+        if (entry)
+                us = rd_clock() - entry->rkmce_ts_insert;
+        rd_kafka_rdunlock(rk);
+        return us;
 }
 
 static rd_kafka_resp_err_t assign_cb(rd_kafka_t *rk,
@@ -99,7 +133,12 @@ static rd_kafka_resp_err_t assign_cb(rd_kafka_t *rk,
                                      char *errstr,
                                      size_t errstr_size,
                                      void *opaque) {
-        ks_round round = {rk->rk_cgrp->rkcg_generation_id, member_id, members, member_cnt, eligible_topics,
+        ks_round round = {rk->rk_cgrp->rkcg_generation_id,
+                          member_id,
+                          us_since_metadata(rk, eligible_topics, eligible_topic_cnt),
+                          members,
+                          member_cnt,
+                          eligible_topics,
                           eligible_topic_cnt};
         size_t i;
 
@@ -131,6 +170,28 @@ static void on_assignment_cb(const rd_kafka_assignor_t *rkas,
 }
 
 /*
+ * What is on its way to the application: librdkafka serves each op of the group's queue with the queue's own callback,
+ * if it has one, on the thread that polls.
+ */
+
+static rd_kafka_op_res_t
+serve_cb(rd_kafka_t *rk, rd_kafka_q_t *rkq, rd_kafka_op_t *rko, rd_kafka_q_cb_type_t cb_type, void *opaque) {
+        static const char join_failed[] = "JoinGroup failed: ";
+        const ks_callbacks *callbacks   = opaque;
+
+        if (rko->rko_type == RD_KAFKA_OP_REBALANCE) {
+                if (rko->rko_err == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
+                        callbacks->revoked(opaque, rko->rko_u.rebalance.partitions, rd_kafka_assignment_lost(rk));
+        } else if (rko->rko_type == RD_KAFKA_OP_CONSUMER_ERR) {
+                if (rko->rko_u.err.errstr &&
+                    !strncmp(rko->rko_u.err.errstr, join_failed, sizeof(join_failed) - 1))
+                        callbacks->refused(opaque, rko->rko_err);
+        }
+        /* As for a queue without a callback of its own. */
+        return rd_kafka_poll_cb(rk, rkq, rko, cb_type, NULL);
+}
+
+/*
  * Installing
  */
 
@@ -151,6 +212,8 @@ int ks_check(rd_kafka_t *rk) {
         if (rd_kafka_type(rk) != RD_KAFKA_CONSUMER || !rk->rk_cgrp)
                 return KS_NO_GROUP;
         if (rk->rk_cgrp->rkcg_rk != rk)
+                return KS_OTHER_LAYOUT;
+        if (rk->rk_cgrp->rkcg_q->rkq_serve && rk->rk_cgrp->rkcg_q->rkq_serve != serve_cb)
                 return KS_OTHER_LAYOUT;
         range = rd_kafka_assignor_find(rk, "range");
         if (!range || rd_kafkap_str_cmp_str(range->rkas_protocol_name, "range"))
@@ -224,6 +287,7 @@ ks_enable_builtin(rd_kafka_t *rk, const char *name, const ks_callbacks *callback
         if (!rkas || rkas->rkas_assign_cb == assign_cb ||
             (rkas->rkas_on_assignment_cb && rkas->rkas_on_assignment_cb != on_assignment_cb))
                 return RD_KAFKA_RESP_ERR__UNKNOWN_PROTOCOL;
+        rkas->rkas_get_metadata_cb  = builtin_get_metadata_cb;
         rkas->rkas_on_assignment_cb = on_assignment_cb;
         rkas->rkas_opaque           = opaque;
         enable_next(rk, rkas);
@@ -258,6 +322,24 @@ rd_kafka_resp_err_t ks_enable_ours(rd_kafka_t *rk,
         if (!rkas->rkas_enabled)
                 enable_next(rk, rkas);
         return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+void ks_listen(rd_kafka_t *rk, const ks_callbacks *callbacks, void *opaque) {
+        rd_kafka_q_t *rkq = rk->rk_cgrp->rkcg_q;
+
+        rd_assert((const void *)callbacks == opaque);
+        mtx_lock(&rkq->rkq_lock);
+        rkq->rkq_serve  = serve_cb;
+        rkq->rkq_opaque = opaque;
+        mtx_unlock(&rkq->rkq_lock);
+}
+
+ks_slice ks_group_id(rd_kafka_t *rk) {
+        return from_cstr(rk->rk_conf.group_id_str);
+}
+
+ks_slice ks_client_id(rd_kafka_t *rk) {
+        return from_cstr(rk->rk_conf.client_id_str);
 }
 
 void *ks_find(rd_kafka_t *rk) {
@@ -304,12 +386,26 @@ ks_slice ks_join_topic(const ks_join *join, size_t i) {
         return from_cstr(info->topic);
 }
 
+int32_t ks_join_partition_cnt(const ks_join *join, size_t i) {
+        const rd_kafka_topic_info_t *info = rd_list_elem(join->topics, (int)i);
+
+        return info->partition_cnt;
+}
+
 const rd_kafka_topic_partition_list_t *ks_join_owned(const ks_join *join) {
         return join->owned;
 }
 
 ks_slice ks_join_rack(const ks_join *join) {
         return from_kstr(join->rack);
+}
+
+ks_slice ks_join_member_id(const ks_join *join) {
+        return from_kstr(join->rkcg->rkcg_member_id);
+}
+
+ks_slice ks_join_reason(const ks_join *join) {
+        return from_cstr(join->rkcg->rkcg_c.rebalance_reason);
 }
 
 ks_bytes *ks_bytes_new(const void *data, size_t len) {
@@ -326,6 +422,10 @@ int32_t ks_round_generation(const ks_round *round) {
 
 ks_slice ks_round_leader_id(const ks_round *round) {
         return from_cstr(round->leader_id);
+}
+
+int64_t ks_round_matching_us(const ks_round *round) {
+        return round->matching_us;
 }
 
 size_t ks_round_topic_cnt(const ks_round *round) {

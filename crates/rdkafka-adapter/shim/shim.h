@@ -24,13 +24,20 @@ typedef struct ks_round ks_round; /* an assignment being computed by the leader 
 typedef struct ks_share ks_share; /* the assignment that this member was given */
 typedef struct ks_bytes ks_bytes; /* a rd_kafkap_bytes_t that librdkafka will free */
 
-/* What Rust implements. librdkafka calls all three on its main thread. */
+/* What Rust implements. librdkafka calls the first three on its main thread, the other two on the thread that polls. */
 typedef struct ks_callbacks {
-        /* The subscription message of the next JoinGroup, made by ks_bytes_new; NULL if it could not be made. */
+        /* The subscription message of the next JoinGroup, made by ks_bytes_new; NULL if it could not be made. Of a
+         * strategy of librdkafka's, whose message is its own affair, always NULL. */
         ks_bytes *(*join)(void *opaque, const ks_join *join);
         /* 0 on success; otherwise a nul-terminated reason in errstr. */
         int (*assign)(void *opaque, ks_round *round, char *errstr, size_t errstr_size);
         void (*assigned)(void *opaque, const ks_share *share);
+        /* The application is about to be told that it has to give these up, or has lost them already. */
+        void (*revoked)(void *opaque, const rd_kafka_topic_partition_list_t *partitions, int lost);
+        /* The application is about to be told that the group would not have it. */
+        void (*refused)(void *opaque, rd_kafka_resp_err_t err);
+        /* The client that this is installed in. */
+        rd_kafka_t *rk;
 } ks_callbacks;
 
 /* Installing. All but ks_version are called on the thread that created the client, before it subscribes. */
@@ -54,8 +61,13 @@ rd_kafka_resp_err_t ks_enable_ours(rd_kafka_t *rk,
                                    int cooperative,
                                    const ks_callbacks *callbacks,
                                    void *opaque);
-/* An opaque given to one of the two above; NULL where none was. */
+/* `revoked` and `refused` are called for the whole client. */
+void ks_listen(rd_kafka_t *rk, const ks_callbacks *callbacks, void *opaque);
+/* An opaque given to one of the first two above; NULL where none was. */
 void *ks_find(rd_kafka_t *rk);
+/* `group.id` and `client.id`, which never change. */
+ks_slice ks_group_id(rd_kafka_t *rk);
+ks_slice ks_client_id(rd_kafka_t *rk);
 
 /* Partition lists: what a member owns, subscribes to, or was given. NULL is the empty list. */
 size_t ks_list_len(const rd_kafka_topic_partition_list_t *list);
@@ -65,13 +77,20 @@ int32_t ks_list_partition(const rd_kafka_topic_partition_list_t *list, size_t i)
 /* Joining */
 size_t ks_join_topic_cnt(const ks_join *join);
 ks_slice ks_join_topic(const ks_join *join, size_t i);
+int32_t ks_join_partition_cnt(const ks_join *join, size_t i);
 const rd_kafka_topic_partition_list_t *ks_join_owned(const ks_join *join);
 ks_slice ks_join_rack(const ks_join *join);
+/* Empty where the broker has yet to give one. */
+ks_slice ks_join_member_id(const ks_join *join);
+/* Why all partitions were last given up. */
+ks_slice ks_join_reason(const ks_join *join);
 ks_bytes *ks_bytes_new(const void *data, size_t len);
 
 /* Assigning */
 int32_t ks_round_generation(const ks_round *round);
 ks_slice ks_round_leader_id(const ks_round *round);
+/* Microseconds on the main thread from reading the topics' metadata to this assignment; negative if that is not known. */
+int64_t ks_round_matching_us(const ks_round *round);
 size_t ks_round_topic_cnt(const ks_round *round);
 ks_slice ks_topic_name(const ks_round *round, size_t topic);
 size_t ks_topic_partition_cnt(const ks_round *round, size_t topic);

@@ -12,8 +12,9 @@ use rdkafka::{consumer::StreamConsumer, util::AsyncRuntime};
 
 use crate::assignor::Assignor;
 use crate::error::Error;
-use crate::ffi::{self, Offer, Refused};
-use crate::member::{Follower, Member, Shared};
+use crate::ffi::{self, Names, Offer, Refused};
+use crate::member::{Follower, Member, Place};
+use crate::shared::Shared;
 use crate::sticky::{CooperativeSticky, Sticky};
 use crate::strategy::{RebalanceProtocol, Strategies, Strategy};
 
@@ -192,7 +193,7 @@ where
     if topics > 0 {
         return Err(Error::AlreadySubscribed { topics });
     }
-    ffi::install(consumer, offers(strategies)).map_err(|refused| match refused {
+    ffi::install(consumer, |names| offers(strategies, names)).map_err(|refused| match refused {
         Refused::Version { built_for, linked } => Error::LibrdkafkaVersion { built_for, linked },
         Refused::Layout => Error::LibrdkafkaLayout,
         Refused::NoGroup => Error::NoGroup,
@@ -200,21 +201,26 @@ where
     })
 }
 
-fn offers(Strategies { offered, protocol }: Strategies) -> Vec<Offer> {
-    let shared = Arc::new(Shared::default());
-    let offer = |strategy| match strategy {
-        Strategy::Builtin(name) => {
-            // Both are ASCII.
-            let follower = Follower::new(name.to_str().unwrap_or_default(), Arc::clone(&shared));
-            Offer::Builtin { name, callbacks: Arc::new(follower) }
+fn offers(Strategies { offered, protocol }: Strategies, names: Names) -> Vec<Offer> {
+    let strategies = offered.iter().map(|strategy| strategy.name().to_string_lossy().into_owned());
+    let shared = Arc::new(Shared::new(names, strategies.collect()));
+    let offer = |(index, strategy)| {
+        let place = if index == 0 { Place::First } else { Place::Later };
+        let shared = Arc::clone(&shared);
+        match strategy {
+            Strategy::Builtin(name) => {
+                // Both are ASCII.
+                let follower = Follower::new(name.to_str().unwrap_or_default(), place, shared);
+                Offer::Builtin { name, callbacks: Arc::new(follower) }
+            }
+            Strategy::Ours { name, assignor } => Offer::Ours {
+                name,
+                cooperative: protocol == RebalanceProtocol::Cooperative,
+                callbacks: Arc::new(Member::new(assignor, protocol, place, shared)),
+            },
         }
-        Strategy::Ours { name, assignor } => Offer::Ours {
-            name,
-            cooperative: protocol == RebalanceProtocol::Cooperative,
-            callbacks: Arc::new(Member::new(assignor, protocol, Arc::clone(&shared))),
-        },
     };
-    offered.into_iter().map(offer).collect()
+    offered.into_iter().enumerate().map(offer).collect()
 }
 
 /// The consumers that can be given strategies: rdkafka's own two.

@@ -12,36 +12,37 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{mem, ptr, slice};
 
 use rdkafka::consumer::{Consumer, ConsumerContext};
-use rdkafka::types::{RDKafkaErrorCode, RDKafkaRespErr};
+use rdkafka::types::{RDKafka, RDKafkaErrorCode, RDKafkaRespErr};
 #[cfg(feature = "mocking")]
 use rdkafka::{ClientContext, client::Client};
 
 use crate::create::AssignedConsumer;
-use crate::member::Shared;
+use crate::shared::Shared;
 
 mod sys;
 
-/// What librdkafka asks of a strategy, always on its main thread, which also sends the heartbeats.
+/// What librdkafka asks of a strategy and tells it: on its main thread, which also sends the heartbeats, unless said
+/// otherwise.
 ///
 /// None may call into the client: most of its calls wait for that very thread.
 pub(crate) trait Callbacks: Send + Sync + 'static {
-    /// The subscription message of the next JoinGroup. Without one the topics go without claims. Not asked of librdkafka's
-    /// own strategies.
-    fn join(&self, join: Join<'_>) -> Option<Vec<u8>> {
-        let _ = join;
-        None
-    }
+    /// The subscription message of the next JoinGroup. Without one the topics go without claims. Of librdkafka's own
+    /// strategies the answer is not used.
+    fn join(&self, join: Join<'_>) -> Option<Vec<u8>>;
     /// Gives every partition of the group to a member; the error is a reason for librdkafka's log. Not asked of
     /// librdkafka's own strategies.
-    fn assign(&self, round: &mut Round<'_>) -> Result<(), String> {
-        let _ = round;
-        Err(String::from("librdkafka assigns by this strategy"))
-    }
+    fn assign(&self, round: &mut Round<'_>) -> Result<(), String>;
     /// What this member was given.
     fn assigned(&self, share: Share<'_>);
+    /// This member has to give something up, or has lost it already. On the thread that polls, ahead of the rebalance
+    /// callback; of the strategy that is offered first.
+    fn revoked(&self, partitions: Partitions<'_>, lost: bool);
+    /// The group refused this member. On the thread that polls; of the strategy that is offered first.
+    fn refused(&self, code: RDKafkaErrorCode);
     /// What the application sees of this member.
     fn shared(&self) -> Arc<Shared>;
     /// One of the others panicked.
@@ -69,9 +70,18 @@ pub(crate) enum Refused {
     Code(RDKafkaErrorCode),
 }
 
+/// What a client is called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// `group.id`
+    pub(crate) group: String,
+    /// `client.id`
+    pub(crate) client_id: String,
+}
+
 /// Makes `offers` the strategies of a consumer that has never subscribed, in this order, in place of those it was
 /// configured with. After an error it may offer only some.
-pub(crate) fn install<C, T>(consumer: &mut T, offers: Vec<Offer>) -> Result<(), Refused>
+pub(crate) fn install<C, T>(consumer: &mut T, offers: impl FnOnce(Names) -> Vec<Offer>) -> Result<(), Refused>
 where
     C: ConsumerContext,
     T: AssignedConsumer<C>,
@@ -91,7 +101,15 @@ where
         _ => return Err(Refused::Layout),
     }
 
-    let plugs: Box<Vec<Offered>> = Box::new(offers.into_iter().map(Offered::from).collect());
+    // SAFETY: the client was checked, and its names stay while it lives.
+    let names = unsafe {
+        Names {
+            group: text(bytes(sys::ks_group_id(client))),
+            client_id: text(bytes(sys::ks_client_id(client))),
+        }
+    };
+    let offered = offers(names).into_iter().map(|offer| Offered::of(offer, client));
+    let plugs: Box<Vec<Offered>> = Box::new(offered.collect());
     let plugs = Box::into_raw(plugs);
     // SAFETY: `plugs` came from `Box::into_raw`, as `drop_plugs` expects, and the client calls that once.
     check(unsafe { sys::ks_own(client, drop_plugs, plugs.cast()) }).inspect_err(|_| {
@@ -128,7 +146,16 @@ where
             }
         })?;
     }
+    if let Some(first) = plugs.first() {
+        let plug: *const Plug = first.plug();
+        // SAFETY: as above.
+        unsafe { sys::ks_listen(client, plug.cast(), plug.cast_mut().cast()) };
+    }
     Ok(())
+}
+
+fn text(bytes: Option<&[u8]>) -> String {
+    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
 }
 
 fn check(code: RDKafkaRespErr) -> Result<(), Refused> {
@@ -157,13 +184,21 @@ enum Offered {
     Ours { name: CString, cooperative: bool, plug: Box<Plug> },
 }
 
-impl From<Offer> for Offered {
-    fn from(offer: Offer) -> Self {
+impl Offered {
+    fn of(offer: Offer, client: *mut RDKafka) -> Self {
         match offer {
-            Offer::Builtin { name, callbacks } => Self::Builtin { name, plug: Plug::boxed(callbacks) },
-            Offer::Ours { name, cooperative, callbacks } => {
-                Self::Ours { name, cooperative, plug: Plug::boxed(callbacks) }
+            Offer::Builtin { name, callbacks } => {
+                Self::Builtin { name, plug: Plug::boxed(callbacks, client) }
             }
+            Offer::Ours { name, cooperative, callbacks } => {
+                Self::Ours { name, cooperative, plug: Plug::boxed(callbacks, client) }
+            }
+        }
+    }
+
+    fn plug(&self) -> &Plug {
+        match self {
+            Self::Builtin { plug, .. } | Self::Ours { plug, .. } => plug,
         }
     }
 }
@@ -178,17 +213,26 @@ struct Plug {
 const _: () = assert!(mem::offset_of!(Plug, to_c) == 0);
 
 impl Plug {
-    fn boxed(callbacks: Arc<dyn Callbacks>) -> Box<Self> {
-        Box::new(Self { to_c: TO_C, callbacks })
+    fn boxed(callbacks: Arc<dyn Callbacks>, client: *mut RDKafka) -> Box<Self> {
+        let to_c = sys::Callbacks {
+            join: call_join,
+            assign: call_assign,
+            assigned: call_assigned,
+            revoked: call_revoked,
+            refused: call_refused,
+            rk: client,
+        };
+        Box::new(Self { to_c, callbacks })
     }
 }
-
-const TO_C: sys::Callbacks = sys::Callbacks { join: call_join, assign: call_assign, assigned: call_assigned };
 
 unsafe extern "C" fn drop_plugs(plugs: *mut c_void) {
     let dropped = catch_unwind(|| {
         // SAFETY: `install` made it with `Box::into_raw`, and the client calls this once, after its last callback.
-        drop(unsafe { Box::from_raw(plugs.cast::<Vec<Offered>>()) });
+        let plugs = unsafe { Box::from_raw(plugs.cast::<Vec<Offered>>()) };
+        for offered in &*plugs {
+            offered.plug().callbacks.shared().ended();
+        }
     });
     // A panic in somebody's `Drop` has nowhere to go, and its payload may panic again when dropped.
     if let Err(payload) = dropped {
@@ -241,6 +285,19 @@ unsafe extern "C" fn call_assigned(plug: *mut c_void, share: *const sys::Share) 
     guarded(callbacks, "assigned", || callbacks.assigned(share));
 }
 
+unsafe extern "C" fn call_revoked(plug: *mut c_void, partitions: *const sys::List, lost: c_int) {
+    // SAFETY: as in `call_join`; nobody changes what is behind a plug, so any thread may come.
+    let callbacks = unsafe { &(*plug.cast::<Plug>()).callbacks };
+    let partitions = Partitions { raw: partitions, callback: PhantomData };
+    guarded(callbacks, "revoked", || callbacks.revoked(partitions, lost != 0));
+}
+
+unsafe extern "C" fn call_refused(plug: *mut c_void, code: RDKafkaRespErr) {
+    // SAFETY: as in `call_revoked`.
+    let callbacks = unsafe { &(*plug.cast::<Plug>()).callbacks };
+    guarded(callbacks, "refused", || callbacks.refused(code.into()));
+}
+
 /// Runs `call` and, where it panics, says so and gives `None`: a panic must not cross into C.
 fn guarded<T>(callbacks: &Arc<dyn Callbacks>, name: &'static str, call: impl FnOnce() -> T) -> Option<T> {
     // Callbacks keep their state behind locks that they recover, so nothing half-done is seen.
@@ -271,12 +328,28 @@ pub(crate) struct Join<'c> {
 }
 
 impl<'c> Join<'c> {
-    /// The topics subscribed to, patterns expanded.
-    pub(crate) fn topics(self) -> impl Iterator<Item = &'c [u8]> {
+    /// The topics subscribed to, patterns expanded, with how many partitions each has.
+    pub(crate) fn topics(self) -> impl Iterator<Item = (&'c [u8], i32)> {
         // SAFETY: `raw` is valid during the callback 'c, and what it lists does not change in it.
         let len = unsafe { sys::ks_join_topic_cnt(self.raw) };
-        // SAFETY: as above; the index is below the length.
-        (0..len).filter_map(move |i| unsafe { bytes(sys::ks_join_topic(self.raw, i)) })
+        (0..len).filter_map(move |i| {
+            // SAFETY: as above; the index is below the length.
+            let (topic, partitions) =
+                unsafe { (bytes(sys::ks_join_topic(self.raw, i)), sys::ks_join_partition_cnt(self.raw, i)) };
+            Some((topic?, partitions))
+        })
+    }
+
+    /// As whom this member joins; empty where the broker has yet to give it an id.
+    pub(crate) fn member_id(self) -> &'c [u8] {
+        // SAFETY: `raw` is valid during 'c, and librdkafka changes the id on the thread that this runs on.
+        unsafe { bytes(sys::ks_join_member_id(self.raw)) }.unwrap_or_default()
+    }
+
+    /// Why this member last gave up everything, in librdkafka's words.
+    pub(crate) fn reason(self) -> &'c [u8] {
+        // SAFETY: as in `member_id`.
+        unsafe { bytes(sys::ks_join_reason(self.raw)) }.unwrap_or_default()
     }
 
     /// What this member holds.
@@ -325,6 +398,13 @@ impl Round<'_> {
     pub(crate) fn leader_id(&self) -> &[u8] {
         // SAFETY: `raw` is valid during the callback, and so is the id.
         unsafe { bytes(sys::ks_round_leader_id(self.raw)) }.unwrap_or_default()
+    }
+
+    /// How long librdkafka took on its main thread to match members and topics, if that is known.
+    pub(crate) fn matching(&self) -> Option<Duration> {
+        // SAFETY: `raw` is valid during the callback.
+        let micros = unsafe { sys::ks_round_matching_us(self.raw) };
+        u64::try_from(micros).ok().map(Duration::from_micros)
     }
 
     pub(crate) fn member_count(&self) -> usize {

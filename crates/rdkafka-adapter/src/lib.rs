@@ -72,11 +72,12 @@
 pub use assignor::{Assignor, AssignorError, Joining};
 pub use create::{AssignedConsumer, Assignors, CreateConsumer};
 pub use error::Error;
-pub use events::{Event, Events};
-pub use kafka_sticky_core::{Group, GroupError, Proven, Report};
-pub use membership::{Assigned, Led, Membership};
+pub use event_log::Events;
+pub use events::Event;
+pub use kafka_sticky_core::{Assignment, Group, GroupError, Options, Proven, Reason, Report};
+pub use membership::{Assigned, Change, Led, Membership};
 pub use plan::{Plan, PlanError};
-pub use round::{Listing, Round, RoundMember, RoundTopic};
+pub use round::{Gone, Listing, Round, RoundMember, RoundTopic};
 pub use sticky::{CooperativeSticky, Sticky};
 pub use strategy::RebalanceProtocol;
 
@@ -98,14 +99,20 @@ mod assignor;
 mod create;
 mod decoded;
 mod error;
+mod event_log;
 mod events;
 mod ffi;
 mod member;
 mod membership;
 mod memory;
+#[cfg(feature = "metrics")]
+mod metrics;
+mod partitions;
 mod plan;
 #[cfg(test)]
 mod roads;
 mod round;
+mod shared;
 mod sticky;
 mod strategy;
+mod traces;

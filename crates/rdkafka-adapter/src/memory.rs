@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use crate::plan::Plan;
-use crate::round::{Listing, Round};
+use crate::round::{Gone, Listing, Round};
 
 /// Topic by topic, partition numbers.
 type Share = Vec<(String, Vec<i32>)>;
@@ -47,7 +47,8 @@ impl Memory {
         memory
     }
 
-    /// Puts what is remembered where a member claims nothing itself, in a round led under this member id.
+    /// Puts what is remembered where a member claims nothing itself, in a round led under this member id, and says who is
+    /// gone and what they had.
     ///
     /// Only where nobody else can have led since, and given members other things: the generation is the one before, or
     /// this member has not been out of the group meanwhile, which would have cost it its member id, and generations
@@ -56,19 +57,26 @@ impl Memory {
         if self.generation.checked_add(1) != Some(round.generation) && self.leader_id != leader_id {
             return;
         }
+        let mut is_here = vec![false; self.shares.len()];
         for member in &mut round.members {
+            let by_instance_id = || self.by_instance_id.get(member.instance_id?).copied();
+            let Some(place) = self.shares.get_index_of(member.id).or_else(by_instance_id) else { continue };
+            is_here[place] = true;
             if member.claims.iter().any(|listing| !listing.partitions.is_empty()) {
                 continue;
             }
-            let place = || self.by_instance_id.get(member.instance_id?).copied();
-            let remembered = self.shares.get(member.id).or_else(|| Some(&self.shares[place()?]));
-            let Some(share) = remembered else { continue };
-            member.claims = share
-                .iter()
-                .map(|(topic, partitions)| Listing::new(topic, partitions.clone(), Some(self.generation)))
-                .collect();
+            member.claims = self.listings(&self.shares[place]);
             member.remembered = !member.claims.is_empty();
         }
+        let gone = self.shares.iter().zip(is_here).filter(|(_, is_here)| !is_here);
+        round.gone = gone.map(|((id, share), _)| Gone { id, had: self.listings(share) }).collect();
+    }
+
+    fn listings<'r>(&self, share: &'r Share) -> Vec<Listing<'r>> {
+        let by_topic = share.iter();
+        by_topic
+            .map(|(topic, partitions)| Listing::new(topic, partitions.clone(), Some(self.generation)))
+            .collect()
     }
 }
 
@@ -117,6 +125,16 @@ mod tests {
     fn is_silent_where_the_member_speaks_itself() {
         let claims = recalled(6, b"leader", RoundMember::new("a").claim("t", [2], 4));
         assert_eq!(claims, [("t".into(), vec![2], Some(4))]);
+    }
+
+    #[test]
+    fn knows_who_is_gone_and_what_they_had() {
+        let memory = memory();
+        let mut restarted = RoundMember::new("b, restarted");
+        restarted.instance_id = Some("static-b");
+        let mut round = Round::new(6, [], [restarted, RoundMember::new("c")]);
+        memory.recall(&mut round, b"leader");
+        assert_eq!(round.gone, [Gone { id: "a", had: vec![Listing::new("t", vec![0, 1], Some(5))] }]);
     }
 
     #[test]

@@ -1,16 +1,20 @@
 //! What a leader answers, and what makes an answer valid.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use kafka_sticky_core::{Assignment, Report};
+use kafka_sticky_core::{Assignment, Group, Reason, Report};
 
-use crate::round::{Listing, Round};
+use crate::membership::Change;
+use crate::round::{Gone, Listing, Round};
 
 /// Who gets what, in the indices of a [`Round`], and what each member is told with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     shares: Vec<Share>,
     pub(crate) report: Option<Report>,
+    /// Where there is a report.
+    pub(crate) changes: Vec<Change>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,11 +81,12 @@ pub enum PlanError {
 impl Plan {
     /// A plan for this round that gives nothing to anybody yet.
     pub fn new(round: &Round<'_>) -> Self {
-        Self { shares: vec![Share::default(); round.members.len()], report: None }
+        Self { shares: vec![Share::default(); round.members.len()], report: None, changes: Vec::new() }
     }
 
-    /// What `kafka-sticky-core` assigned for [`Round::group`] of this round, without what it withholds.
-    pub fn from_core(round: &Round<'_>, assignment: &Assignment<'_>) -> Self {
+    /// What `kafka-sticky-core` assigned for [`Round::group`] of this round, without what it withholds, and what changes
+    /// hands by that. Linear in the size of the round.
+    pub fn from_core<'r>(round: &'r Round<'_>, group: &Group<'r>, assignment: &Assignment<'r>) -> Self {
         let mut plan = Self::new(round);
         let topics = topic_indices(round);
         for (share, member) in plan.shares.iter_mut().zip(&round.members) {
@@ -92,6 +97,9 @@ impl Plan {
             }
         }
         plan.report = Some(*assignment.report());
+        if assignment.report().owned > 0 || !round.gone.is_empty() {
+            plan.changes = changes(round, group, assignment);
+        }
         plan
     }
 
@@ -190,6 +198,36 @@ impl Plan {
             });
         }
     }
+}
+
+/// What changes hands: all that is claimed and not kept, and what members had that are gone.
+fn changes<'r>(round: &'r Round<'_>, group: &Group<'r>, assignment: &Assignment<'r>) -> Vec<Change> {
+    let mut had_by_gone = HashMap::new();
+    for Gone { id, had } in &round.gone {
+        for Listing { topic, partitions, .. } in had {
+            had_by_gone.extend(partitions.iter().map(|partition| ((*topic, *partition), *id)));
+        }
+    }
+    let mut names = HashMap::<&str, Arc<str>>::new();
+    let mut shared = |name: &'r str| Arc::clone(names.entry(name).or_insert_with(|| name.into()));
+    let mut changes = Vec::new();
+    for change in assignment.changes(group) {
+        let from = match change.reason {
+            Reason::Unclaimed => match had_by_gone.get(&(change.topic, change.partition)) {
+                Some(gone) => Some(*gone),
+                None => continue,
+            },
+            _ => change.from,
+        };
+        changes.push(Change {
+            topic: shared(change.topic),
+            partition: change.partition,
+            from: from.map(&mut shared),
+            to: shared(change.to),
+            reason: change.reason,
+        });
+    }
+    changes
 }
 
 fn topic_indices<'r>(round: &Round<'r>) -> HashMap<&'r str, usize> {

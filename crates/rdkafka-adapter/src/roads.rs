@@ -9,9 +9,11 @@ use std::sync::Arc;
 use kafka_sticky_protocol::{MemberClaims, Strategy as Kind, Subscription};
 
 use crate::assignor::Assignor;
-use crate::member::Member;
+use crate::ffi::Names;
+use crate::member::{Member, Place};
 use crate::membership::Assigned;
 use crate::round::{Round, RoundMember, RoundTopic};
+use crate::shared::Shared;
 use crate::sticky::{CooperativeSticky, Sticky};
 use crate::strategy::RebalanceProtocol::{self, Cooperative, Eager};
 use crate::strategy::Strategies;
@@ -45,14 +47,7 @@ fn picked(lists: &[&str]) -> Option<String> {
 
 /// What a member was given of `orders`, by whatever strategy: nobody asks which.
 fn given(generation: i32, partitions: &[i32]) -> Assigned {
-    Assigned {
-        generation,
-        strategy: RANGE.into(),
-        member_id: String::new(),
-        subscription: vec!["orders".into()],
-        partitions: vec![("orders".into(), partitions.to_vec())],
-        led: None,
-    }
+    Assigned::new(RANGE, generation, vec![("orders".into(), partitions.to_vec())])
 }
 
 /// The assignor of one of the two strategies.
@@ -66,7 +61,8 @@ fn assignor(kind: Kind) -> Arc<dyn Assignor> {
 /// The subscription of a member with this configuration, for one of the strategies that it offers, if it was given this
 /// last and nothing has been taken from it since.
 fn subscription(list: &str, kind: Kind, last: Option<&Assigned>) -> Vec<u8> {
-    let member = Member::new(assignor(kind), offered(list).1, Arc::default());
+    let shared = Arc::new(Shared::new(Names::default(), Vec::new()));
+    let member = Member::new(assignor(kind), offered(list).1, Place::First, shared);
     let owned = last.map_or(&[][..], |last| &last.partitions);
     member.subscription(&["orders".to_owned()], owned, last, None).unwrap()
 }

@@ -14,6 +14,18 @@ pub struct Round<'r> {
     pub topics: Vec<RoundTopic<'r>>,
     /// The members. No id stands twice.
     pub members: Vec<RoundMember<'r>>,
+    /// Members that were in the generation before and are gone, where this leader led that one too.
+    pub gone: Vec<Gone<'r>>,
+}
+
+/// A member that is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gone<'r> {
+    /// The member id that it had.
+    pub id: &'r str,
+    /// What this leader gave it last.
+    pub had: Vec<Listing<'r>>,
 }
 
 /// A topic to be assigned.
@@ -71,7 +83,8 @@ impl<'r> Round<'r> {
         topics: impl IntoIterator<Item = RoundTopic<'r>>,
         members: impl IntoIterator<Item = RoundMember<'r>>,
     ) -> Self {
-        Self { generation, topics: topics.into_iter().collect(), members: members.into_iter().collect() }
+        let (topics, members) = (topics.into_iter().collect(), members.into_iter().collect());
+        Self { generation, topics, members, gone: Vec::new() }
     }
 
     /// The round as a group of `kafka-sticky-core`, claims and holds included. Linear in the size of the round.

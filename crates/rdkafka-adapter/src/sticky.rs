@@ -1,5 +1,6 @@
 //! This crate's own assignors.
 
+use kafka_sticky_core::Options;
 use kafka_sticky_protocol::{Framing, StickyUserDataWriter, WriteError, cooperative_user_data};
 
 use crate::assignor::{Assignor, AssignorError, Joining};
@@ -18,6 +19,7 @@ use crate::strategy::RebalanceProtocol;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sticky {
     framing: Framing,
+    options: Options,
 }
 
 /// `cooperative-sticky`, as Java's `CooperativeStickyAssignor`: members keep processing through a rebalance, and what
@@ -32,7 +34,7 @@ pub struct Sticky {
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CooperativeSticky {
-    _private: (),
+    options: Options,
 }
 
 impl Sticky {
@@ -50,7 +52,20 @@ impl Sticky {
     /// let assignors = Assignors::new().with(Sticky::new().framed());
     /// ```
     pub fn framed(self) -> Self {
-        Self { framing: Framing::Framed }
+        Self { framing: Framing::Framed, ..self }
+    }
+
+    /// Bounds the work on one assignment, in arcs of a graph that are looked at: [`Options::budget`]. Leave it at the
+    /// default unless [`Event::Unproven`](crate::Event::Unproven) comes and there is time for more, or the leader takes
+    /// longer than its heartbeats can wait.
+    ///
+    /// ```
+    /// use kafka_sticky_rdkafka_adapter::{Assignors, Sticky};
+    ///
+    /// let assignors = Assignors::new().with(Sticky::new().budget(200_000_000));
+    /// ```
+    pub fn budget(self, budget: u64) -> Self {
+        Self { options: self.options.with_budget(budget), ..self }
     }
 
     fn user_data_of(self, assigned: &Assigned) -> Result<Vec<u8>, WriteError> {
@@ -75,8 +90,8 @@ impl Assignor for Sticky {
     /// was told.
     fn assign(&self, round: &Round<'_>) -> Result<Plan, AssignorError> {
         let group = round.group()?;
-        let assignment = group.assign();
-        let mut plan = Plan::from_core(round, &assignment);
+        let assignment = group.assign_with(&self.options);
+        let mut plan = Plan::from_core(round, &group, &assignment);
         for (index, member) in round.members.iter().enumerate() {
             let share = assignment.member(member.id).into_iter().flat_map(|share| share.assigned());
             plan.tell(index, user_data(Framing::Bare, share, round.generation)?);
@@ -86,9 +101,14 @@ impl Assignor for Sticky {
 }
 
 impl CooperativeSticky {
-    /// The one there is.
+    /// With the default bound on the work.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// As [`Sticky::budget`].
+    pub fn budget(self, budget: u64) -> Self {
+        Self { options: self.options.with_budget(budget) }
     }
 }
 
@@ -113,7 +133,7 @@ impl Assignor for CooperativeSticky {
 
     fn assign(&self, round: &Round<'_>) -> Result<Plan, AssignorError> {
         let group = round.group()?;
-        Ok(Plan::from_core(round, &group.assign()))
+        Ok(Plan::from_core(round, &group, &group.assign_with(&self.options)))
     }
 }
 

@@ -37,6 +37,9 @@ pub(super) struct Callbacks {
     pub(super) join: unsafe extern "C" fn(*mut c_void, *const Join) -> *mut Bytes,
     pub(super) assign: unsafe extern "C" fn(*mut c_void, *mut Round, *mut c_char, usize) -> c_int,
     pub(super) assigned: unsafe extern "C" fn(*mut c_void, *const Share),
+    pub(super) revoked: unsafe extern "C" fn(*mut c_void, *const List, c_int),
+    pub(super) refused: unsafe extern "C" fn(*mut c_void, RDKafkaRespErr),
+    pub(super) rk: *mut RDKafka,
 }
 
 // shim.c asserts the same of its side.
@@ -45,10 +48,13 @@ const _: () = {
     assert!(size_of::<Slice>() == 2 * POINTER);
     assert!(mem::offset_of!(Slice, data) == 0);
     assert!(mem::offset_of!(Slice, len) == POINTER);
-    assert!(size_of::<Callbacks>() == 3 * POINTER);
+    assert!(size_of::<Callbacks>() == 6 * POINTER);
     assert!(mem::offset_of!(Callbacks, join) == 0);
     assert!(mem::offset_of!(Callbacks, assign) == POINTER);
     assert!(mem::offset_of!(Callbacks, assigned) == 2 * POINTER);
+    assert!(mem::offset_of!(Callbacks, revoked) == 3 * POINTER);
+    assert!(mem::offset_of!(Callbacks, refused) == 4 * POINTER);
+    assert!(mem::offset_of!(Callbacks, rk) == 5 * POINTER);
 };
 
 pub(super) const KS_READY: c_int = 0;
@@ -76,7 +82,10 @@ unsafe extern "C" {
         callbacks: *const Callbacks,
         opaque: *mut c_void,
     ) -> RDKafkaRespErr;
+    pub(super) fn ks_listen(rk: *mut RDKafka, callbacks: *const Callbacks, opaque: *mut c_void);
     pub(super) fn ks_find(rk: *mut RDKafka) -> *mut c_void;
+    pub(super) fn ks_group_id(rk: *mut RDKafka) -> Slice;
+    pub(super) fn ks_client_id(rk: *mut RDKafka) -> Slice;
 
     pub(super) fn ks_list_len(list: *const List) -> usize;
     pub(super) fn ks_list_topic(list: *const List, i: usize) -> Slice;
@@ -84,12 +93,16 @@ unsafe extern "C" {
 
     pub(super) fn ks_join_topic_cnt(join: *const Join) -> usize;
     pub(super) fn ks_join_topic(join: *const Join, i: usize) -> Slice;
+    pub(super) fn ks_join_partition_cnt(join: *const Join, i: usize) -> i32;
     pub(super) fn ks_join_owned(join: *const Join) -> *const List;
     pub(super) fn ks_join_rack(join: *const Join) -> Slice;
+    pub(super) fn ks_join_member_id(join: *const Join) -> Slice;
+    pub(super) fn ks_join_reason(join: *const Join) -> Slice;
     pub(super) fn ks_bytes_new(data: *const c_void, len: usize) -> *mut Bytes;
 
     pub(super) fn ks_round_generation(round: *const Round) -> i32;
     pub(super) fn ks_round_leader_id(round: *const Round) -> Slice;
+    pub(super) fn ks_round_matching_us(round: *const Round) -> i64;
     pub(super) fn ks_round_topic_cnt(round: *const Round) -> usize;
     pub(super) fn ks_topic_name(round: *const Round, topic: usize) -> Slice;
     pub(super) fn ks_topic_partition_cnt(round: *const Round, topic: usize) -> usize;
