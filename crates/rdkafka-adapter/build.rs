@@ -17,7 +17,7 @@ fn main() {
     }
     let Some(root) = env::var_os("DEP_RDKAFKA_ROOT").map(PathBuf::from) else {
         stop(
-            "rdkafka-sys has not built librdkafka itself (the feature `dynamic-linking` or `static-linking` of rdkafka \
+            "rdkafka-sys has not built librdkafka itself (the feature `dynamic-linking` of rdkafka \
              is on somewhere in this build), so its internal headers are not at hand. Turn that feature off.",
         );
     };
