@@ -1,0 +1,37 @@
+//! How often a call is timed, the same in every peer.
+
+use std::time::{Duration, Instant};
+
+const MOST_CALLS: usize = 1000;
+
+/// After its first time a call is made until `warm` has passed since the first began, untimed; then for `measure`,
+/// timed, and at least three times unless these take ten seconds. There are no such calls if `measure` is zero.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Schedule {
+    pub(crate) warm: Duration,
+    pub(crate) measure: Duration,
+}
+
+impl Schedule {
+    /// Each group is assigned once.
+    pub(crate) const ONCE: Self = Self { warm: Duration::ZERO, measure: Duration::ZERO };
+
+    /// The times of the calls after the first, which began at `start`.
+    pub(crate) fn run(self, start: Instant, mut call: impl FnMut()) -> Vec<Duration> {
+        let mut times = Vec::new();
+        if self.measure.is_zero() {
+            return times;
+        }
+        while start.elapsed() < self.warm {
+            call();
+        }
+        let measuring = Instant::now();
+        let few = |times: &Vec<_>| times.len() < 3 && measuring.elapsed() < Duration::from_secs(10);
+        while times.len() < MOST_CALLS && (measuring.elapsed() < self.measure || few(&times)) {
+            let began = Instant::now();
+            call();
+            times.push(began.elapsed());
+        }
+        times
+    }
+}
