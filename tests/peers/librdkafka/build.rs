@@ -6,9 +6,14 @@ use std::path::PathBuf;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=assign.c");
-    let root = env::var_os("DEP_RDKAFKA_ROOT").map(PathBuf::from).expect("rdkafka-sys builds librdkafka itself");
+    let root =
+        env::var_os("DEP_RDKAFKA_ROOT").map(PathBuf::from).expect("rdkafka-sys builds librdkafka itself");
     let sources = root.join("src");
-    assert!(sources.is_dir(), "no internal headers in {}: rdkafka-sys was built with CMake", sources.display());
+    assert!(
+        sources.is_dir(),
+        "no internal headers in {}: rdkafka-sys was built with CMake",
+        sources.display()
+    );
 
     let mut build = cc::Build::new();
     // As the system's, so that warnings are about the program alone.

@@ -1,7 +1,6 @@
 //! Ours beside each peer, cell by cell.
 
 use std::collections::HashSet;
-use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -10,7 +9,8 @@ use crate::answers::Answer;
 use crate::cells::{self, Scope};
 use crate::groups::{self, Group, Share};
 use crate::judge::{self, Worth};
-use crate::peer::{End, Ours, Peer, Programs, Round};
+use crate::options::Options;
+use crate::peer::{End, LIMIT, Ours, Peer, Round};
 use crate::schedule::Schedule;
 use crate::shapes::{Shape, Step, Subscriptions};
 use crate::table::{Cell, Outcome, Table, Timing};
@@ -18,26 +18,17 @@ use crate::table::{Cell, Outcome, Table, Timing};
 /// More follow-up rebalances than any cooperative assignor should need.
 const MOST_FOLLOW_UPS: usize = 10;
 
-pub(crate) struct Options {
-    pub(crate) scope: Scope,
-    pub(crate) json: bool,
-    /// Only the cases whose name contains this.
-    pub(crate) only: Option<String>,
-    pub(crate) programs: Programs,
-}
-
 /// Times every cell of the scope, and prints each as soon as it is known.
 ///
 /// # Errors
 /// Where an answer was not valid, or ours was worse than a peer's: after all cells are done.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    fs::create_dir_all(&options.programs.folder)?;
-    let mut bench = Bench { options, slow: HashSet::new(), table: Table::new(options.json), faults: Vec::new() };
+    let mut bench =
+        Bench { options, slow: HashSet::new(), table: Table::new(options.json), faults: Vec::new() };
     bench.table.head();
     for (shape, steps) in cells::shapes(options.scope) {
-        let wanted = |step: &&Step| {
-            options.only.as_ref().is_none_or(|only| format!("{shape}, {step}").contains(only))
-        };
+        let wanted =
+            |step: &&Step| options.only.as_ref().is_none_or(|only| format!("{shape}, {step}").contains(only));
         let steps: Vec<Step> = steps.iter().filter(wanted).copied().collect();
         if steps.is_empty() {
             continue;
@@ -65,21 +56,18 @@ impl Bench<'_> {
         let [sticky, cooperative] = ours;
         let (sticky, cooperative) = (sticky?, cooperative?);
         for (ours, outcome) in [(Ours::Sticky, &sticky), (Ours::Cooperative, &cooperative)] {
-            ensure!(
-                matches!(outcome, Outcome::Done { .. }),
-                "{case}: {}: {outcome:?}",
-                Peer::Ours(ours)
-            );
+            ensure!(matches!(outcome, Outcome::Done { .. }), "{case}: {}: {outcome:?}", Peer::Ours(ours));
             self.table.ours(&case, Peer::Ours(ours), outcome);
         }
-        for peer in Peer::OTHERS {
+        for &peer in &self.options.peers {
             let outcome = self.peer(peer, shape, group)?;
             let ours = match peer.counterpart() {
                 Ours::Sticky => &sticky,
                 Ours::Cooperative => &cooperative,
             };
             self.judge(&case, peer, &outcome, ours);
-            let cell = Cell { case: &case, peer, goal: cells::goal(peer, shape, step), ours, outcome: &outcome };
+            let cell =
+                Cell { case: &case, peer, goal: cells::goal(peer, shape, step), ours, outcome: &outcome };
             self.table.peer(&cell);
         }
         Ok(())
@@ -155,7 +143,7 @@ impl Bench<'_> {
     fn once(&self, peer: Peer, group: &Group, schedule: Schedule) -> Result<(Round, Answer, End)> {
         let path = self.options.programs.folder.join("groups");
         groups::write(&path, std::slice::from_ref(group))?;
-        let run = self.options.programs.run(peer, &path, 1, schedule)?;
+        let run = self.options.programs.run(peer, &path, 1, schedule, LIMIT)?;
         let round = run.rounds.into_iter().next().context("not a round")?;
         Ok((round, run.answers.into_iter().next().flatten(), run.end))
     }

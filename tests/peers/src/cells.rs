@@ -82,7 +82,9 @@ fn grid() -> impl Iterator<Item = Shape> {
     let sizes = [100, 1_000, 10_000]
         .into_iter()
         .flat_map(|members| [10, 50].map(|each| (members, members * each)))
-        .flat_map(|(members, partitions)| [10, 100, 1_000].map(|topics| (members, partitions / topics, topics)));
+        .flat_map(|(members, partitions)| {
+            [10, 100, 1_000].map(|topics| (members, partitions / topics, topics))
+        });
     sizes.flat_map(|(members, each, topics)| {
         [Identical, Buckets, Random(10), Random(30), Random(50)]
             .map(|subscriptions| Shape::new(topics, each, members, subscriptions))

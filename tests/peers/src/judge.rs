@@ -97,7 +97,9 @@ impl Placed {
         };
         for (at, share) in shares.iter().enumerate() {
             for (topic, numbers) in share {
-                let Some(described) = group.topics.get(*topic as usize) else { bail!("there is no topic {topic}") };
+                let Some(described) = group.topics.get(*topic as usize) else {
+                    bail!("there is no topic {topic}")
+                };
                 placed.loads[at] += numbers.len() as u64;
                 placed.topic_sum_of_squares += (numbers.len() as u64).pow(2);
                 for number in numbers {

@@ -37,9 +37,10 @@ impl Joined {
             Ok(JoinedMember { id: member.id.clone(), metadata: metadata(group, member, strategy)? })
         };
         let topics = group.topics.iter().map(|topic| {
-            let named = |racks: &[u32]| racks.iter().map(|rack| group.racks[*rack as usize].clone()).collect();
-            let racks =
-                (topic.replicas > 0).then(|| topic.racks.chunks(topic.replicas as usize).map(named).collect());
+            let named =
+                |racks: &[u32]| racks.iter().map(|rack| group.racks[*rack as usize].clone()).collect();
+            let racks = (topic.replicas > 0)
+                .then(|| topic.racks.chunks(topic.replicas as usize).map(named).collect());
             Topic { name: topic.name.clone(), partitions: topic.partitions, racks }
         });
         Ok(Self {
@@ -52,7 +53,11 @@ impl Joined {
 
     /// Reads what every member sent.
     pub(crate) fn read(&self) -> Result<Vec<Subscription<'_>>> {
-        Ok(self.members.iter().map(|member| Subscription::read(&member.metadata)).collect::<Result<_, _>>()?)
+        Ok(self
+            .members
+            .iter()
+            .map(|member| Subscription::read(&member.metadata))
+            .collect::<Result<_, _>>()?)
     }
 
     /// What each of these subscriptions claims.
@@ -109,32 +114,35 @@ impl Joined {
         let claims = self.claims(&subscriptions);
         let assignment = self.assign(&subscriptions, &claims)?;
         assignment.members().try_fold(0, |written, share| {
-            Ok(written + black_box(self.write(share.assigned().collect::<Vec<_>>())?).len())
+            Ok(written + black_box(self.write(&share.assigned().collect::<Vec<_>>())?).len())
         })
     }
 
-    /// Reads every name and number of what the members sent, and writes these shares: the least that a leader must do.
-    pub(crate) fn floor(&self, shares: &[Vec<(&str, &[i32])>]) -> Result<usize> {
-        let mut read = 0;
-        for member in &self.members {
+    /// Reads every name and number of what the members sent.
+    pub(crate) fn walk(&self) -> Result<usize> {
+        self.members.iter().try_fold(0, |read, member| {
             let said = Subscription::read(&member.metadata)?;
             let claims = MemberClaims::read(self.strategy, &said);
-            read += said.topics().iter().map(str::len).sum::<usize>();
-            read += walk(claims.claims()) + walk(claims.holds());
-        }
-        black_box(read);
-        shares.iter().try_fold(0, |written, share| Ok(written + black_box(self.write(share.clone())?).len()))
+            let topics = said.topics().iter().map(str::len).sum::<usize>();
+            Ok(read + topics + walk(claims.claims()) + walk(claims.holds()))
+        })
+    }
+
+    /// Reads all that, and writes these shares: the least that a leader must do. Returns how many bytes were written.
+    pub(crate) fn floor(&self, shares: &[Vec<(&str, &[i32])>]) -> Result<usize> {
+        black_box(self.walk()?);
+        shares.iter().try_fold(0, |written, share| Ok(written + black_box(self.write(share)?).len()))
     }
 
     /// A member's assignment, as the leader of the adapter writes it: under `sticky` with its next claims.
-    fn write(&self, share: Vec<(&str, &[i32])>) -> Result<Vec<u8>> {
+    fn write(&self, share: &[(&str, &[i32])]) -> Result<Vec<u8>> {
         let user_data = match self.strategy {
             Strategy::Sticky => {
                 Some(StickyUserDataWriter::new(share.iter().copied(), Some(self.generation)).write(1)?)
             }
             _ => None,
         };
-        Ok(AssignmentWriter::new(share).user_data(user_data.as_deref()).write(0)?)
+        Ok(AssignmentWriter::new(share.iter().copied()).user_data(user_data.as_deref()).write(0)?)
     }
 
     /// What each member gets, with topics by index.
@@ -156,13 +164,18 @@ impl Joined {
 
 fn walk(claims: TopicPartitions<'_>) -> usize {
     let topics = claims.iter();
-    topics.map(|(topic, partitions)| topic.len() + partitions.iter().map(|number| number as usize).sum::<usize>()).sum()
+    topics
+        .map(|(topic, partitions)| {
+            topic.len() + partitions.iter().map(|number| number as usize).sum::<usize>()
+        })
+        .sum()
 }
 
 fn metadata(group: &Group, member: &Member, strategy: Strategy) -> Result<Vec<u8>> {
     let name = |topic: &u32| group.topics[*topic as usize].name.as_str();
     let generation = Some(member.claims.generation).filter(|generation| *generation >= 0);
-    let had = || member.claims.partitions.iter().map(|(topic, numbers)| (name(topic), numbers.iter().copied()));
+    let had =
+        || member.claims.partitions.iter().map(|(topic, numbers)| (name(topic), numbers.iter().copied()));
     let rack = member.rack.map(|rack| group.racks[rack as usize].as_str());
     let writer = SubscriptionWriter::new(group.topics_of(member).iter().map(name)).rack_id(rack);
     let written = match strategy {

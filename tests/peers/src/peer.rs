@@ -1,6 +1,7 @@
 //! Running a peer's program, and hearing what it says.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use crate::answers::{self, Answer};
 use crate::schedule::Schedule;
 
-/// A peer that takes longer for one group is stopped.
+/// A peer that takes longer for one group that is timed is stopped.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// What it takes to start and to read the groups is not the peer's fault.
 const LOADING: Duration = Duration::from_secs(600);
@@ -145,9 +146,18 @@ struct Line {
 }
 
 impl Programs {
-    /// Lets a peer assign the groups of a file.
-    pub(crate) fn run(&self, peer: Peer, groups: &Path, count: usize, schedule: Schedule) -> Result<Run> {
+    /// Lets a peer assign the groups of a file, and stops it where one takes longer than `limit`.
+    pub(crate) fn run(
+        &self,
+        peer: Peer,
+        groups: &Path,
+        count: usize,
+        schedule: Schedule,
+        limit: Duration,
+    ) -> Result<Run> {
         let path = self.folder.join("answers");
+        // What another peer answered is not this one's.
+        File::create(&path)?;
         let mut command = self.command(peer, groups, &path, schedule)?;
         let mut child = command
             .stdin(Stdio::null())
@@ -155,10 +165,11 @@ impl Programs {
             .spawn()
             .with_context(|| format!("cannot start {peer} ({:?})", command.get_program()))?;
         let lines = lines(child.stdout.take().context("no output")?);
-        let heard = hear(&lines, count, schedule);
+        let heard = hear(&lines, count, schedule, limit);
         let end = end(&mut child, &heard)?;
         let (rounds, _) = heard?;
-        let answered = rounds.iter().filter(|round| round.first_ms.is_some() || round.error.is_some()).count();
+        let answered =
+            rounds.iter().filter(|round| round.first_ms.is_some() || round.error.is_some()).count();
         let answers = answers::read(&path, answered).with_context(|| format!("{peer}'s answers"))?;
         Ok(Run { rounds, answers, end })
     }
@@ -170,8 +181,8 @@ impl Programs {
                 command.arg("assign");
                 (command, ours.strategy().name())
             }
-            Peer::JavaSticky => (self.java("offline.Assign"), "sticky"),
-            Peer::JavaCooperative => (self.java("offline.Assign"), "cooperative-sticky"),
+            Peer::JavaSticky => (self.java("OfflineAssign"), "sticky"),
+            Peer::JavaCooperative => (self.java("OfflineAssign"), "cooperative-sticky"),
             Peer::KafkaPython => (self.python("offline_assign.py"), "sticky"),
             Peer::FranzGo => (self.go("assign"), "franz-go"),
             Peer::Sarama => (self.go("assign"), "sarama"),
@@ -214,9 +225,14 @@ fn lines(output: ChildStdout) -> Receiver<String> {
 }
 
 /// Hears of every group, until all are done (true) or the peer says no more in time (false).
-fn hear(lines: &Receiver<String>, count: usize, schedule: Schedule) -> Result<(Vec<Round>, bool)> {
+fn hear(
+    lines: &Receiver<String>,
+    count: usize,
+    schedule: Schedule,
+    limit: Duration,
+) -> Result<(Vec<Round>, bool)> {
     let mut rounds = Vec::new();
-    let rest = LIMIT * 3 + schedule.warm + schedule.measure;
+    let rest = limit * 3 + schedule.warm + schedule.measure;
     while rounds.len() < count {
         let mut round = Round::default();
         let mut patience = LOADING;
@@ -230,7 +246,7 @@ fn hear(lines: &Receiver<String>, count: usize, schedule: Schedule) -> Result<(V
             };
             let line: Line = serde_json::from_str(&text).with_context(|| format!("a peer said {text:?}"))?;
             if line.loaded {
-                patience = LIMIT;
+                patience = limit;
             }
             if line.first_ms.is_some() {
                 round.first_ms = line.first_ms;

@@ -11,7 +11,11 @@ use crate::peer::{LIMIT, Peer, Round};
 /// How a peer fared in a cell.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    Done { timing: Timing, worth: Worth, follow_ups: usize },
+    Done {
+        timing: Timing,
+        worth: Worth,
+        follow_ups: usize,
+    },
     /// It took more than a minute.
     Stopped,
     NotTried(&'static str),
@@ -73,7 +77,7 @@ impl Table {
             return;
         }
         println!(
-            "{:<44} {:<23} {:>9} {:>9} {:>21} {:>9} {:>6} {:>8} {:>16} {:>8} {:>6} {:>14}",
+            "{:<62} {:<23} {:>9} {:>9} {:>21} {:>9} {:>6} {:>8} {:>16} {:>8} {:>6} {:>14}",
             "partitions x members",
             "",
             "first ms",
@@ -107,7 +111,7 @@ impl Table {
 }
 
 fn row(case: &str, peer: Peer, outcome: &Outcome, ratio: String, goal: String) -> String {
-    let mut row = format!("{case:<44} {peer:<23} ");
+    let mut row = format!("{case:<62} {peer:<23} ");
     let (timing, worth, follow_ups) = match outcome {
         Outcome::Done { timing, worth, follow_ups } => (timing, worth, *follow_ups),
         Outcome::Stopped => return row + &format!("stopped after {} s", LIMIT.as_secs()),
@@ -144,9 +148,13 @@ fn short(ms: f64) -> String {
 
 impl Cell<'_> {
     fn ratio(&self) -> Option<f64> {
+        self.ratio_of(|timing| timing.median_ms)
+    }
+
+    fn ratio_of(&self, time: impl Fn(&Timing) -> f64) -> Option<f64> {
         match (self.outcome, self.ours) {
             (Outcome::Done { timing: theirs, .. }, Outcome::Done { timing: ours, .. }) => {
-                Some(theirs.median_ms / ours.median_ms)
+                Some(time(theirs) / time(ours))
             }
             _ => None,
         }
@@ -180,6 +188,7 @@ impl Cell<'_> {
             "ours_ms": ours.map(|(timing, _)| timing.median_ms),
             "peer_ms": theirs.map(|(timing, _)| timing.median_ms),
             "ratio": self.ratio(),
+            "ratio_of_least": self.ratio_of(|timing| timing.least_ms),
             "goal": self.goal,
             "ours_moves": ours.map(|(_, worth)| worth.moves),
             "peer_moves": theirs.map(|(_, worth)| worth.moves),

@@ -1,5 +1,3 @@
-package offline;
-
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -9,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The groups to assign, as tests/peers/src/groups.rs writes them. */
-final class Groups implements AutoCloseable {
+final class OfflineGroups implements AutoCloseable {
     record Topic(String name, int partitions, int[][] racks) {}
 
     record Claim(int topic, int[] partitions) {}
@@ -21,7 +19,7 @@ final class Groups implements AutoCloseable {
     private final DataInputStream input;
     private int left;
 
-    Groups(Path path) throws IOException {
+    OfflineGroups(Path path) throws IOException {
         input = new DataInputStream(new BufferedInputStream(Files.newInputStream(path), 1 << 20));
         byte[] magic = input.readNBytes(8);
         if (!new String(magic).equals("KSGROUPS")) {
@@ -55,7 +53,9 @@ final class Groups implements AutoCloseable {
     }
 
     private Member member(List<List<Integer>> subscriptions) throws IOException {
-        return new Member(string(), subscriptions.get(input.readInt()), input.readInt(), input.readInt(), list(this::claim));
+        String id = string();
+        List<Integer> subscription = subscriptions.get(input.readInt());
+        return new Member(id, subscription, input.readInt(), input.readInt(), list(this::claim));
     }
 
     private Claim claim() throws IOException {

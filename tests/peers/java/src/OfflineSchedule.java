@@ -1,13 +1,12 @@
-package offline;
-
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How often a call is made after its first time: until {@code warm} ms have passed since the first began, untimed; then
- * for {@code measure} ms, timed, and at least three times unless these take ten seconds. No calls if {@code measure} is 0.
+ * How often a call is made after its first time: until {@code warm} ms have passed since the first began,
+ * untimed; then for {@code measure} ms, timed, and at least three times unless these take ten seconds. No
+ * calls if {@code measure} is 0.
  */
-record Schedule(double warm, double measure) {
+record OfflineSchedule(double warm, double measure) {
     private static final int MOST_CALLS = 1000;
 
     double[] run(long start, Runnable call) {

@@ -1,5 +1,3 @@
-package offline;
-
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -35,25 +33,28 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p>What is timed is the assignor's call, from Subscription objects as read off the wire to lists of partitions.
  */
-final class Assign {
+final class OfflineAssign {
     public static void main(String[] arguments) throws Exception {
-        Schedule schedule = new Schedule(Double.parseDouble(arguments[2]), Double.parseDouble(arguments[3]));
+        OfflineSchedule schedule =
+                new OfflineSchedule(Double.parseDouble(arguments[2]), Double.parseDouble(arguments[3]));
+        Path out = Path.of(arguments[1]);
         boolean cooperative = arguments[4].equals("cooperative-sticky");
-        try (Groups groups = new Groups(Path.of(arguments[0]));
+        try (OfflineGroups groups = new OfflineGroups(Path.of(arguments[0]));
                 DataOutputStream answers =
-                        new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(Path.of(arguments[1])), 1 << 20))) {
+                        new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(out), 1 << 20))) {
             while (groups.hasNext()) {
                 assign(groups.next(), cooperative, schedule, answers);
             }
         }
     }
 
-    private static void assign(Groups.Group group, boolean cooperative, Schedule schedule, DataOutputStream answers)
+    private static void assign(
+            OfflineGroups.Group group, boolean cooperative, OfflineSchedule schedule, DataOutputStream answers)
             throws IOException {
         ConsumerPartitionAssignor assignor = assignor(cooperative);
         Cluster cluster = cluster(group);
         Map<String, Subscription> subscriptions = new HashMap<>();
-        for (Groups.Member member : group.members()) {
+        for (OfflineGroups.Member member : group.members()) {
             subscriptions.put(member.id(), subscription(group, member, cooperative));
         }
         GroupSubscription asked = new GroupSubscription(subscriptions);
@@ -70,7 +71,7 @@ final class Assign {
             System.out.println("{\"error\":\"" + error.toString().replaceAll("[\"\\\\\\n]", " ") + "\"}");
             return;
         }
-        double first = Schedule.since(start);
+        double first = OfflineSchedule.since(start);
         answer(group, last[0], answers);
         System.out.println("{\"first_ms\":" + first + "}");
         double[] warm = schedule.run(start, call);
@@ -83,14 +84,14 @@ final class Assign {
     }
 
     /** A broker for each rack, or one without a rack. */
-    private static Cluster cluster(Groups.Group group) {
+    private static Cluster cluster(OfflineGroups.Group group) {
         List<Node> nodes = new ArrayList<>();
         for (String rack : group.racks()) {
             nodes.add(new Node(nodes.size(), "localhost", 9092, rack));
         }
         Node[] alone = {new Node(0, "localhost", 9092)};
         List<PartitionInfo> partitions = new ArrayList<>();
-        for (Groups.Topic topic : group.topics()) {
+        for (OfflineGroups.Topic topic : group.topics()) {
             for (int number = 0; number < topic.partitions(); number += 1) {
                 int[] racks = topic.racks()[number];
                 Node[] replicas = alone;
@@ -107,13 +108,15 @@ final class Assign {
     }
 
     /** What the leader reads of the bytes that the member's own assignor and client would write. */
-    private static Subscription subscription(Groups.Group group, Groups.Member member, boolean cooperative) {
+    @SuppressWarnings("removal") // Nothing else tells an assignor the generation of its assignment.
+    private static Subscription subscription(
+            OfflineGroups.Group group, OfflineGroups.Member member, boolean cooperative) {
         List<String> topics = new ArrayList<>();
         for (int topic : member.subscription()) {
             topics.add(group.topics().get(topic).name());
         }
         List<TopicPartition> claims = new ArrayList<>();
-        for (Groups.Claim claim : member.claims()) {
+        for (OfflineGroups.Claim claim : member.claims()) {
             String topic = group.topics().get(claim.topic()).name();
             for (int partition : claim.partitions()) {
                 claims.add(new TopicPartition(topic, partition));
@@ -128,21 +131,23 @@ final class Assign {
         ByteBuffer userData = assignor.subscriptionUserData(new HashSet<>(topics));
         Optional<String> rack = member.rack() < 0 ? Optional.empty() : Optional.of(group.racks().get(member.rack()));
         List<TopicPartition> owned = cooperative ? claims : List.of();
-        return ConsumerProtocol.deserializeSubscription(
-                ConsumerProtocol.serializeSubscription(new Subscription(topics, userData, owned, member.claimed(), rack)));
+        Subscription said = new Subscription(topics, userData, owned, member.claimed(), rack);
+        return ConsumerProtocol.deserializeSubscription(ConsumerProtocol.serializeSubscription(said));
     }
 
-    private static void answer(Groups.Group group, GroupAssignment given, DataOutputStream answers) throws IOException {
+    private static void answer(OfflineGroups.Group group, GroupAssignment given, DataOutputStream answers)
+            throws IOException {
         Map<String, Integer> topics = new HashMap<>();
-        for (Groups.Topic topic : group.topics()) {
+        for (OfflineGroups.Topic topic : group.topics()) {
             topics.put(topic.name(), topics.size());
         }
         answers.writeInt(group.members().size());
-        for (Groups.Member member : group.members()) {
+        for (OfflineGroups.Member member : group.members()) {
             Map<Integer, List<Integer>> byTopic = new TreeMap<>();
             Assignment share = given.groupAssignment().get(member.id());
             for (TopicPartition partition : share == null ? List.<TopicPartition>of() : share.partitions()) {
-                byTopic.computeIfAbsent(topics.get(partition.topic()), topic -> new ArrayList<>()).add(partition.partition());
+                int topic = topics.get(partition.topic());
+                byTopic.computeIfAbsent(topic, unused -> new ArrayList<>()).add(partition.partition());
             }
             answers.writeInt(byTopic.size());
             for (Map.Entry<Integer, List<Integer>> entry : byTopic.entrySet()) {
