@@ -5,17 +5,23 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 
 use crate::{
-    dense::{self, MemberId, PartitionId, RackId, SubscriptionId, TopicId},
-    group::{GroupError, Identity, Listings, Member, Topic},
+    dense::{self, MemberId, PartitionId, PartitionRange, RackId, SubscriptionId, TopicId},
+    group::{GroupError, Identity, Member, Topic},
 };
 
 /// Turns what members say into dense ids, one member after the other, so that nothing of what they said has
 /// to be kept.
 pub(crate) struct Interner<'a> {
     builder: dense::GroupBuilder,
-    topics: HashMap<&'a str, TopicId>,
+    topics: HashMap<&'a str, Known>,
     /// Lists of topics as members gave them last, the latest first.
     recent: VecDeque<(Vec<&'a str>, SubscriptionId)>,
+}
+
+/// A topic that exists.
+struct Known {
+    id: TopicId,
+    partitions: PartitionRange,
 }
 
 /// How many lists are remembered. Members mostly subscribe to the same few topics in the same order, and a
@@ -27,7 +33,11 @@ impl<'a> Interner<'a> {
     pub(crate) fn new(generation: i32, topics: &[Topic<'a>]) -> Self {
         let mut builder = dense::GroupBuilder::new();
         builder.forming(generation);
-        let topics = topics.iter().map(|topic| (topic.name, builder.topic(topic.partitions))).collect();
+        let mut known = |topic: &Topic<'_>| {
+            let id = builder.topic(topic.partitions);
+            Known { id, partitions: builder.partitions_of(id) }
+        };
+        let topics = topics.iter().map(|topic| (topic.name, known(topic))).collect();
         Self { builder, topics, recent: VecDeque::with_capacity(RECENT) }
     }
 
@@ -35,12 +45,17 @@ impl<'a> Interner<'a> {
     pub(crate) fn member(&mut self, member: Member<'a>) -> (Identity<'a>, Option<&'a str>) {
         let subscription = self.subscription(member.subscription);
         let id = self.builder.member(subscription);
-        self.listings(&member.claims, |builder, generation, partitions| {
-            builder.claim(id, generation, partitions);
-        });
-        self.listings(&member.holds, |builder, generation, partitions| {
-            builder.hold(id, generation, partitions);
-        });
+        let Self { builder, topics, .. } = self;
+        for (head, numbers) in member.claims.iter() {
+            if let Some(topic) = topics.get(head.topic) {
+                builder.claim(id, head.generation.unwrap_or(-1), topic.existing(numbers));
+            }
+        }
+        for (head, numbers) in member.holds.iter() {
+            if let Some(topic) = topics.get(head.topic) {
+                builder.hold(id, head.generation.unwrap_or(-1), topic.existing(numbers));
+            }
+        }
         (member.identity, member.rack)
     }
 
@@ -48,26 +63,11 @@ impl<'a> Interner<'a> {
         if let Some((_, id)) = self.recent.iter().find(|(known, _)| *known == names) {
             return *id;
         }
-        let topics = names.iter().filter_map(|name| self.topics.get(name).copied());
+        let topics = names.iter().filter_map(|name| Some(self.topics.get(name)?.id));
         let id = self.builder.subscription(topics);
         self.recent.truncate(RECENT - 1);
         self.recent.push_front((names, id));
         id
-    }
-
-    /// Passes on what there is of the partitions listed.
-    fn listings(
-        &mut self,
-        listings: &Listings<'a>,
-        mut pass_on: impl FnMut(&mut dense::GroupBuilder, i32, &mut dyn Iterator<Item = PartitionId>),
-    ) {
-        for (head, numbers) in listings.iter() {
-            let Some(&topic) = self.topics.get(head.topic) else { continue };
-            let partitions = self.builder.partitions_of(topic);
-            let existing = |&number: &i32| partitions.nth_partition(u32::try_from(number).ok()?);
-            let generation = head.generation.unwrap_or(-1);
-            pass_on(&mut self.builder, generation, &mut numbers.iter().filter_map(existing));
-        }
     }
 
     /// Says where replicas and members are: `racks` has the rack of each member. Racks are numbered in order of
@@ -104,5 +104,13 @@ impl<'a> Interner<'a> {
     /// The group with its members in this order.
     pub(crate) fn finish(self, order: &[u32]) -> dense::Group {
         self.builder.build_in_order(order)
+    }
+}
+
+impl Known {
+    /// The partitions of these numbers, as far as they exist.
+    fn existing(&self, numbers: &[i32]) -> impl Iterator<Item = PartitionId> {
+        let exists = |&number: &i32| self.partitions.nth_partition(u32::try_from(number).ok()?);
+        numbers.iter().filter_map(exists)
     }
 }

@@ -57,16 +57,18 @@ fn identical(criterion: &mut Criterion) {
     });
 }
 
-/// Fresh, then after one left and after a tenth joined.
+/// Fresh, then after one left, after one joined and after a tenth joined.
 fn mixed(criterion: &mut Criterion, title: &str, shape: &Shape, topics_each: usize) {
     let settled = LazyCell::new(|| shape.settled());
     measure(criterion, title, "fresh", || shape.clone());
     measure(criterion, title, "one leaves", || settled.clone().without(1));
-    measure(criterion, title, "a tenth joins", || {
+    let joined_by = |joiners: usize| {
         let mut joined = settled.clone();
-        joined.join_random(shape.members.len() / 10, topics_each, &mut Random(4));
+        joined.join_random(joiners, topics_each, &mut Random(4));
         joined
-    });
+    };
+    measure(criterion, title, "one joins", || joined_by(1));
+    measure(criterion, title, "a tenth joins", || joined_by(shape.members.len() / 10));
 }
 
 fn random_subscriptions(criterion: &mut Criterion) {

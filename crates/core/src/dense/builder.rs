@@ -13,8 +13,8 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct GroupBuilder {
     group: Group,
-    /// By their topics.
-    subscriptions: HashTable<SubscriptionId>,
+    /// Each with the hash of its topics.
+    subscriptions: HashTable<(u64, SubscriptionId)>,
     hasher: DefaultHashBuilder,
     rack_sets: HashMap<Box<[RackId]>, u32>,
 }
@@ -94,21 +94,18 @@ impl GroupBuilder {
             topics.dedup();
         }
         let Self { group, subscriptions, hasher, .. } = self;
-        let hash = |topics: &[TopicId]| hasher.hash_one(topics);
-        let place = subscriptions.entry(
-            hash(&topics),
-            |&id| group.topics_of(id) == topics,
-            |&id| hash(group.topics_of(id)),
-        );
+        let hash = hasher.hash_one(&topics);
+        let same = |&(known, id): &(u64, SubscriptionId)| known == hash && group.topics_of(id) == topics;
+        let place = subscriptions.entry(hash, same, |(hash, _)| *hash);
         let place = match place {
-            Entry::Occupied(known) => return *known.get(),
+            Entry::Occupied(known) => return known.get().1,
             Entry::Vacant(place) => place,
         };
         if let Some(last) = topics.last() {
             assert!(last.index() < group.topic_count(), "a subscription to a topic that was not added");
         }
         let id = SubscriptionId(group.subscription_count() as u32);
-        place.insert(id);
+        place.insert((hash, id));
         group.subscription_topics.extend_from_slice(&topics);
         let end = u32::try_from(group.subscription_topics.len()).expect("fewer than 2^32 subscribed topics");
         group.subscription_start.push(end);
