@@ -74,6 +74,19 @@ impl Group {
         self.members.keys().filter(|name| !self.paused.contains(*name)).cloned().collect()
     }
 
+    /// Whether it is a member in this process, as opposed to one of its own.
+    pub fn is_here(&self, name: &str) -> bool {
+        matches!(self.members.get(name), Some(Running::Here { .. }))
+    }
+
+    /// The process of a member in a process of its own.
+    pub fn process_of(&self, name: &str) -> Option<u32> {
+        match self.members.get(name)? {
+            Running::Here { .. } => None,
+            Running::Elsewhere { process, .. } => process.id(),
+        }
+    }
+
     /// A member joins, in this process.
     pub fn join(&mut self, name: &str, topics: &[&str]) {
         let config = self.member_config(name);

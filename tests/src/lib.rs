@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod claims;
+pub mod cluster;
 pub mod group;
 pub mod heard;
 pub mod history;
@@ -20,3 +21,4 @@ pub mod ours;
 pub mod raw;
 pub mod said;
 pub mod seen;
+pub mod writer;

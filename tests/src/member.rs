@@ -49,12 +49,16 @@ pub async fn watched(
             message = consumer.recv() => message,
         };
         match message {
-            Ok(message) => report(Seen::Read {
-                topic: message.topic().to_owned(),
-                partition: message.partition(),
-                offset: message.offset(),
-                generation: consumer.client().context().has().generation,
-            }),
+            Ok(message) => {
+                report(Seen::Read {
+                    topic: message.topic().to_owned(),
+                    partition: message.partition(),
+                    offset: message.offset(),
+                    generation: consumer.client().context().has().generation,
+                });
+                // Refused unless `enable.auto.offset.store` is off, and where the partition is revoked already.
+                let _ = consumer.store_offset_from_message(&message);
+            }
             Err(error) => report(Seen::Failed(error.to_string())),
         }
     }
@@ -173,11 +177,13 @@ fn partitions_of(list: &TopicPartitionList) -> BTreeSet<Partition> {
 
 impl ClientContext for Watch {
     /// To standard error, where `debug` is set to something, as a failed test's output.
-    fn log(&self, _: RDKafkaLogLevel, facility: &str, message: &str) {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
         if let Some(joined) = Joined::read(message) {
             *self.joined.lock().expect("a callback panicked") = Some(joined);
         }
-        eprintln!("{}: {facility}: {message}", self.name);
+        if matches!(level, RDKafkaLogLevel::Debug) {
+            eprintln!("{}: {facility}: {message}", self.name);
+        }
     }
 
     fn error(&self, error: KafkaError, reason: &str) {

@@ -16,6 +16,7 @@ mod lint;
 mod memcheck;
 mod peers;
 mod readme;
+mod soak;
 mod steps;
 mod test;
 
@@ -35,7 +36,9 @@ Usage: cargo xtask COMMAND
                                         Maven, Python and Go
   fuzz [--minutes N | --runs N] [--keep] [TARGET ...]
                                         decoders, groups and histories under libFuzzer, five minutes each unless told
-                                        otherwise; --keep checks in what was found; needs a C++ compiler";
+                                        otherwise; --keep checks in what was found; needs a C++ compiler
+  soak [--minutes N] [--seed S] [--bootstrap-server HOST:PORT]
+                                        a group that lives through joins, leaves, kills and broker faults at random";
 
 fn main() -> ExitCode {
     match run() {
@@ -59,7 +62,7 @@ fn run() -> Result<()> {
     shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
 
     let command = command.to_str().context("the command is not UTF-8")?;
-    if !matches!(command, "demo" | "bench" | "fuzz" | "interop") && !rest.is_empty() {
+    if !matches!(command, "demo" | "bench" | "fuzz" | "soak" | "interop") && !rest.is_empty() {
         bail!("{command} takes no arguments\n\n{USAGE}");
     }
     match command {
@@ -71,6 +74,7 @@ fn run() -> Result<()> {
         "builds" => builds::run(&shell),
         "memcheck" => memcheck::run(&shell),
         "fuzz" => fuzz::run(&shell, &rest),
+        "soak" => soak::run(&shell, &rest),
         "interop" => interop::run(&shell, &rest),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");

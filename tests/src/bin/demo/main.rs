@@ -9,14 +9,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use kafka_sticky_tests::cluster::Cluster;
 use kafka_sticky_tests::group::{self, Group};
 use kafka_sticky_tests::judge;
+use kafka_sticky_tests::writer::Writer;
 
-use cluster::Cluster;
-use writer::Writer;
-
-mod cluster;
-mod writer;
+const NAME: &str = "demo";
+/// Between messages to one partition.
+const PAUSE: Duration = Duration::from_millis(20);
 
 const USAGE: &str = "\
 Usage: cargo xtask demo [--bootstrap-server HOST:PORT]
@@ -57,8 +57,8 @@ async fn run() -> Result<bool> {
         }
     }
     let cluster = match bootstrap_servers {
-        Some(servers) => Cluster::at(&servers).await?,
-        None => Cluster::embedded()?,
+        Some(servers) => Cluster::at(&servers, NAME)?,
+        None => Cluster::embedded(NAME)?,
     };
     let verdict = Demo::start(&cluster).await?.play(&cluster).await;
     cluster.clean_up().await?;
@@ -80,7 +80,7 @@ impl Demo {
         let executable = std::env::current_exe().context("finding this executable")?;
         let mut group =
             Group::new(cluster.member_config(), executable.to_str().context("its path is not UTF-8")?);
-        let writer = Writer::start(cluster.bootstrap_servers())?;
+        let writer = Writer::start(cluster.bootstrap_servers(), PAUSE)?;
         for (topic, partitions) in [("orders", 12), ("payments", 7)] {
             let topic = cluster.create_topic(topic, partitions).await?;
             group.expect_topic(&topic, partitions);

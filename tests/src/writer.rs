@@ -5,24 +5,29 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use kafka_sticky_tests::seen::Partition;
 use rdkafka::ClientConfig;
 use rdkafka::producer::{FutureProducer, FutureRecord, Producer};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use crate::seen::Partition;
+
 /// Writes one message to every partition it knows, again and again.
-pub(crate) struct Writer {
+#[derive(Debug)]
+pub struct Writer {
     partitions: Arc<Mutex<BTreeMap<String, i32>>>,
     stop: watch::Sender<bool>,
     task: JoinHandle<Result<BTreeMap<Partition, i64>>>,
 }
 
 impl Writer {
-    const PAUSE: Duration = Duration::from_millis(20);
-
-    pub(crate) fn start(bootstrap_servers: String) -> Result<Self> {
+    /// Starts to write, with a pause after each message to every partition.
+    ///
+    /// # Errors
+    ///
+    /// Where the producer cannot be created.
+    pub fn start(bootstrap_servers: String, pause: Duration) -> Result<Self> {
         let producer: FutureProducer = ClientConfig::new()
             .set("bootstrap.servers", bootstrap_servers)
             .set("linger.ms", "5")
@@ -30,17 +35,21 @@ impl Writer {
             .create()?;
         let partitions: Arc<Mutex<BTreeMap<String, i32>>> = Arc::default();
         let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(write(producer, Arc::clone(&partitions), stopped));
+        let task = tokio::spawn(write(producer, pause, Arc::clone(&partitions), stopped));
         Ok(Self { partitions, stop, task })
     }
 
     /// From now on also to this topic, or to more partitions of it.
-    pub(crate) fn write_to(&self, topic: &str, partitions: i32) {
+    pub fn write_to(&self, topic: &str, partitions: i32) {
         self.partitions.lock().expect("the writer panicked").insert(topic.to_owned(), partitions);
     }
 
     /// Stops, and gives how many messages each partition was acknowledged to hold.
-    pub(crate) async fn stop(self) -> Result<BTreeMap<Partition, i64>> {
+    ///
+    /// # Errors
+    ///
+    /// What it came to grief over.
+    pub async fn stop(self) -> Result<BTreeMap<Partition, i64>> {
         // It may have ended, with an error that the task then gives.
         let _ = self.stop.send(true);
         self.task.await?
@@ -49,6 +58,7 @@ impl Writer {
 
 async fn write(
     producer: FutureProducer,
+    pause: Duration,
     partitions: Arc<Mutex<BTreeMap<String, i32>>>,
     stopped: watch::Receiver<bool>,
 ) -> Result<BTreeMap<Partition, i64>> {
@@ -73,7 +83,7 @@ async fn write(
             let position = written.entry((topic.clone(), delivered.partition)).or_default();
             *position = (*position).max(delivered.offset + 1);
         }
-        sleep(Writer::PAUSE).await;
+        sleep(pause).await;
     }
     producer.flush(Duration::from_secs(10))?;
     Ok(written)
