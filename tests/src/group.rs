@@ -1,6 +1,7 @@
 //! A group under test: its cluster, its members, what they saw.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -283,9 +284,10 @@ pub async fn member_process(topics: Vec<String>) -> Result<()> {
     let config: BTreeMap<String, String> = serde_json::from_str(&config)?;
     let config: ClientConfig = config.into_iter().collect();
     let report: member::Report = Arc::new(|seen| {
-        // Lines are written whole; a group that is gone needs no more of them.
-        if let Ok(line) = serde_json::to_string(&seen) {
-            println!("{line}");
+        let Ok(line) = serde_json::to_string(&seen) else { return };
+        // Lines are written whole. Who reads them may be gone, and then nobody needs this process.
+        if writeln!(std::io::stdout(), "{line}").is_err() {
+            std::process::exit(1);
         }
     });
     member::run(config, topics, report, std::future::pending()).await

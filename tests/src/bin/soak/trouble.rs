@@ -19,38 +19,24 @@ pub(crate) enum Trouble {
     Refused { api: Api, code: Code, times: usize },
 }
 
+/// Without `NotCoordinator`, which a move of the coordinator causes anyway: where a member asks again whom it asked before, it
+/// may join again before the mock cluster has seen its old connection close, and the mock cluster then ends the process.
 const REFUSALS: [(Api, &[Code]); 5] = [
     (
         Api::JoinGroup,
-        &[
-            Code::RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
-            Code::RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS,
-            Code::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
-        ],
+        &[Code::RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, Code::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID],
     ),
     (
         Api::SyncGroup,
-        &[
-            Code::RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
-            Code::RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
-            Code::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
-        ],
+        &[Code::RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, Code::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID],
     ),
     (
         Api::Heartbeat,
-        &[
-            Code::RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
-            Code::RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,
-            Code::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
-        ],
+        &[Code::RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, Code::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID],
     ),
     (
         Api::OffsetCommit,
-        &[
-            Code::RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
-            Code::RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS,
-            Code::RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
-        ],
+        &[Code::RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, Code::RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT],
     ),
     (
         Api::Fetch,
