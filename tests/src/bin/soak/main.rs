@@ -5,7 +5,7 @@
 //! generation that covers the group was as even as possible and moved as little as possible, and what the processes
 //! take does not grow.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::process::{self, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -152,7 +152,9 @@ impl Soak {
         while self.group.members().len() < MOST_MEMBERS {
             self.join()?;
         }
-        self.settle("everybody joins").await?;
+        let mut happened = String::new();
+        self.tell(&mut happened, "everybody joins");
+        self.settle(&happened).await?;
 
         while self.started.elapsed() < time {
             let trouble = match cluster.as_embedded() {
@@ -163,11 +165,12 @@ impl Soak {
             if let (Some(trouble), Some(embedded)) = (trouble, cluster.as_embedded()) {
                 trouble.begin(embedded, cluster.group())?;
                 self.count.troubles += 1;
-                write!(happened, "{trouble}; ")?;
+                self.tell(&mut happened, &trouble.to_string());
             }
             // Some of it happens in the middle of the rebalance that the first of it started.
             for _ in 0..self.random.usize(1..=3) {
-                happened.push_str(&self.stir().await?);
+                let stirred = self.stir().await?;
+                self.tell(&mut happened, &stirred);
                 sleep(Duration::from_millis(self.random.u64(0..1_500))).await;
             }
             if let (Some(trouble), Some(embedded)) = (trouble, cluster.as_embedded()) {
@@ -176,6 +179,18 @@ impl Soak {
             self.settle(&happened).await?;
         }
         self.conclude().await
+    }
+
+    /// Says what just happened at once: should the cluster end this process, it is the last that is known.
+    fn tell(&self, happened: &mut String, what: &str) {
+        if happened.is_empty() {
+            print!("{:6.1} s  ", self.started.elapsed().as_secs_f64());
+        }
+        print!("{what}; ");
+        // Whoever reads it may be gone; the verdict is in the exit code as well.
+        let _ = std::io::stdout().flush();
+        happened.push_str(what);
+        happened.push_str("; ");
     }
 
     /// Somebody joins, leaves or is killed.
@@ -191,11 +206,11 @@ impl Soak {
         if self.group.is_here(name) {
             self.group.leave(name).await?;
             self.count.left += 1;
-            Ok(format!("{name} leaves; "))
+            Ok(format!("{name} leaves"))
         } else {
             self.group.kill(name).await?;
             self.count.killed += 1;
-            Ok(format!("{name} is killed; "))
+            Ok(format!("{name} is killed"))
         }
     }
 
@@ -212,11 +227,12 @@ impl Soak {
         } else {
             self.group.join(&name, &topics);
         }
-        Ok(format!("{name} joins{}; ", if elsewhere { " elsewhere" } else { "" }))
+        Ok(format!("{name} joins{}", if elsewhere { " elsewhere" } else { "" }))
     }
 
     /// Waits for the group to settle after what just happened, and takes stock.
     async fn settle(&mut self, happened: &str) -> Result<()> {
+        let begun = Instant::now();
         let rebalances = self.group.settle().await.with_context(|| happened.to_owned())?;
         for settled in &rebalances {
             self.count.settled += 1;
@@ -234,12 +250,11 @@ impl Soak {
         }
         let last: Option<&Settled> = rebalances.last();
         println!(
-            "{:6.1} s  {:>2} members, generation {:>4}, {:>3} moved: {}",
-            self.started.elapsed().as_secs_f64(),
+            "{:.1} s later {} members, generation {}, {} moved",
+            begun.elapsed().as_secs_f64(),
             self.group.members().len(),
             last.map_or(-1, |last| last.generation),
             rebalances.iter().map(|settled| settled.cost.moves).sum::<u64>(),
-            happened.trim_end_matches("; "),
         );
         Ok(())
     }
