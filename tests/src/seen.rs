@@ -76,6 +76,6 @@ pub struct LedRound {
     pub racks: BTreeMap<String, String>,
     /// The racks of each partition's replicas, where any member has a rack.
     pub replicas: Vec<(Partition, BTreeSet<String>)>,
-    /// What each is to have in the end, before anything is withheld for those who still hold it.
+    /// What each is given, without what is withheld while somebody else still holds it.
     pub plan: BTreeMap<String, BTreeSet<Partition>>,
 }

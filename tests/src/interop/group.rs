@@ -49,6 +49,8 @@ pub struct LiveGroup {
 #[derive(Debug)]
 struct Live {
     client: Client,
+    /// What it was told to subscribe to.
+    topics: BTreeSet<String>,
     process: Process,
     /// Not the process's own, which is closed when somebody waits for it to end.
     commands: ChildStdin,
@@ -177,7 +179,8 @@ impl LiveGroup {
         let output = process.child.stdout.take().context("its output is piped")?;
         let commands = process.child.stdin.take().context("its input is piped")?;
         let reader = self.listen(name, output)?;
-        let live = Live { client, process, commands, reader, paused: false };
+        let topics = place.topics.into_iter().collect();
+        let live = Live { client, topics, process, commands, reader, paused: false };
         self.members.insert(name.to_owned(), live);
         Ok(())
     }
@@ -327,6 +330,16 @@ impl LiveGroup {
         names.sort_unstable();
         if !names.iter().copied().eq(present.keys()) {
             return Err(format!("its members are {names:?}"));
+        }
+        for member in &described.members {
+            let topics = &self.members[&member.name].topics;
+            // librdkafka names only those that it has found.
+            let unnamed = topics
+                .iter()
+                .find(|topic| self.topics.contains_key(*topic) && !member.said.topics.contains(*topic));
+            if let Some(topic) = unnamed {
+                return Err(format!("{} has not found {topic}", member.name));
+            }
         }
         let record = self.history.record();
         let settled = Settled::of(described, &present, &record, self.settled.as_ref())?;

@@ -27,9 +27,11 @@
 
 use crate::interop::scenario::Scenario;
 
+mod cooperative;
 mod eager;
+mod several;
 
 /// Every scenario there is.
 pub fn all() -> Vec<Scenario> {
-    [eager::scenarios()].into_iter().flatten().collect()
+    [several::scenarios(), cooperative::scenarios(), eager::scenarios()].into_iter().flatten().collect()
 }

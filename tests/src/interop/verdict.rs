@@ -311,7 +311,9 @@ pub fn not_the_best(record: &Record) -> Vec<String> {
     for (name, claims, round) in rounds {
         let question = question_of(round, claims);
         let (cost, least) = (question.cost(&round.plan), question.optimum());
-        if cost != least {
+        // What somebody still holds is given to nobody for now, and adds to nobody's load.
+        let withheld = round.plan.values().map(BTreeSet::len).sum::<usize>() < question.partitions().len();
+        if cost != least && !(withheld && cost.moves == least.moves) {
             faults.push(format!("{name} planned {cost:?}, at best {least:?}, by {claims:?}: {round:?}"));
         }
     }

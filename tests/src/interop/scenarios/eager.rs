@@ -1,4 +1,4 @@
-//! Ours and the neighbours under `sticky`, each in turn as the leader.
+//! Ours and one neighbour under `sticky`, each in turn as the leader.
 
 use std::rc::Rc;
 
@@ -9,7 +9,9 @@ use crate::interop::group::LiveGroup;
 use crate::interop::scenario::{Scenario, Stage};
 use crate::interop::verdict::Settled;
 
-const NEIGHBOURS: [Client; 4] = [Client::Java, Client::KafkaPython, Client::FranzGo, Client::Sarama];
+/// The other clients that have `sticky`.
+pub(super) const NEIGHBOURS: [Client; 4] =
+    [Client::Java, Client::KafkaPython, Client::FranzGo, Client::Sarama];
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     let pair = |leader: Client, follower: Client| {
@@ -17,12 +19,14 @@ pub(super) fn scenarios() -> Vec<Scenario> {
     };
     let ours_leads = NEIGHBOURS.into_iter().map(|neighbour| pair(Client::Ours, neighbour));
     let ours_follows = NEIGHBOURS.into_iter().map(|neighbour| pair(neighbour, Client::Ours));
-    ours_leads.chain(ours_follows).collect()
+    let framed =
+        [pair(Client::KafkaPython, Client::OursFramed), pair(Client::OursFramed, Client::KafkaPython)];
+    ours_leads.chain(ours_follows).chain(framed).collect()
 }
 
 /// Two kinds of members come, leave, are killed and come back; topics grow and shrink. The first to join leads throughout.
 async fn pair(stage: Rc<Stage>, leader: Client, follower: Client) -> Result<()> {
-    let neighbour = if leader.is_ours() { follower } else { leader };
+    let (ours, neighbour) = if leader.is_ours() { (leader, follower) } else { (follower, leader) };
     let mut group = stage.group(&["sticky"]);
     group.create_topic("orders", 12).await?;
     group.create_topic("payments", 5).await?;
@@ -32,13 +36,13 @@ async fn pair(stage: Rc<Stage>, leader: Client, follower: Client) -> Result<()> 
     settle(&mut group).await?;
     group.join("c", neighbour)?;
     settle(&mut group).await?;
-    group.join("d", Client::Ours)?;
+    group.join("d", ours)?;
     settle(&mut group).await?;
     group.leave("c").await?;
     settle(&mut group).await?;
     group.kill("d").await?;
     settle(&mut group).await?;
-    group.join("d", Client::Ours)?;
+    group.join("d", ours)?;
     settle(&mut group).await?;
     group.grow_topic("orders", 18).await?;
     settle(&mut group).await?;
@@ -53,7 +57,7 @@ async fn pair(stage: Rc<Stage>, leader: Client, follower: Client) -> Result<()> 
 }
 
 /// Settles; `a` leads.
-async fn settle(group: &mut LiveGroup) -> Result<Settled> {
+pub(super) async fn settle(group: &mut LiveGroup) -> Result<Settled> {
     let settled = group.settle().await?;
     ensure!(settled.leader.as_deref() == Some("a"), "{:?} leads, not a", settled.leader);
     Ok(settled)
