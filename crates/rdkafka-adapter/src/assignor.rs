@@ -102,7 +102,9 @@ pub struct Joining<'j> {
     pub protocol: RebalanceProtocol,
     /// What it holds and will go on processing; none under the eager protocol. Topic by topic, sorted.
     pub owned: &'j [(String, Vec<i32>)],
-    /// The last assignment it was given, by whatever strategy; it stays through revocation and loss.
+    /// The last assignment it was given, by whatever strategy; it stays through revocation and loss. Before the first, what
+    /// a [`SavedState`](crate::SavedState) says that its predecessor had, as far as it is subscribed to and exists: then the
+    /// strategy and the member id are empty.
     pub last: Option<&'j Assigned>,
 }
 

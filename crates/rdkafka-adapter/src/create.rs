@@ -14,6 +14,7 @@ use crate::assignor::Assignor;
 use crate::error::Error;
 use crate::ffi::{self, Names, Offer, Refused};
 use crate::member::{Follower, Member, Place};
+use crate::saved_state::SavedState;
 use crate::shared::Shared;
 use crate::sticky::{CooperativeSticky, Sticky};
 use crate::strategy::{RebalanceProtocol, Strategies, Strategy};
@@ -102,18 +103,44 @@ impl CreateConsumer for ClientConfig {
 #[derive(Clone)]
 pub struct Assignors {
     known: Vec<Arc<dyn Assignor>>,
+    resumed: Option<SavedState>,
 }
 
 impl Assignors {
     /// This crate's two.
     pub fn new() -> Self {
-        Self { known: vec![Arc::new(Sticky::new()), Arc::new(CooperativeSticky::new())] }
+        Self { known: vec![Arc::new(Sticky::new()), Arc::new(CooperativeSticky::new())], resumed: None }
     }
 
     /// Adds one of yours. It stands in for another of the same name, be that librdkafka's.
     pub fn with(mut self, assignor: impl Assignor) -> Self {
         self.known.push(Arc::new(assignor));
         self
+    }
+
+    /// Has the consumer claim, when it first joins, what its predecessor had: for one consumer, as two with the same claims
+    /// would cancel each other out. Strategies of librdkafka's claim nothing.
+    ///
+    /// ```
+    /// use std::fs;
+    ///
+    /// use kafka_sticky_rdkafka_adapter::{Assignors, Membership, SavedState};
+    /// use rdkafka::ClientConfig;
+    /// use rdkafka::consumer::{BaseConsumer, DefaultConsumerContext};
+    ///
+    /// # let path = std::env::temp_dir().join("no state here");
+    /// let mut assignors = Assignors::new();
+    /// // Whatever is wrong with it: without a state the consumer starts as any new member.
+    /// if let Some(state) = fs::read(path).ok().and_then(|bytes| SavedState::from_bytes(&bytes).ok()) {
+    ///     assignors = assignors.resuming(state);
+    /// }
+    /// let mut config = ClientConfig::new();
+    /// config.set("group.id", "billing").set("partition.assignment.strategy", "sticky");
+    /// let consumer: BaseConsumer = assignors.create_consumer(&config, DefaultConsumerContext)?;
+    /// # Ok::<(), kafka_sticky_rdkafka_adapter::Error>(())
+    /// ```
+    pub fn resuming(self, state: SavedState) -> Self {
+        Self { resumed: Some(state), ..self }
     }
 
     /// Creates a consumer that offers what its configuration names. Each consumer has a membership of its own; the
@@ -136,7 +163,7 @@ impl Assignors {
         // librdkafka knows only its own names when the client is created. This one stands in until they are installed.
         config.set(STRATEGY, "range");
         let mut consumer: T = config.create_with_context(context)?;
-        install_strategies(&mut consumer, strategies)?;
+        install_strategies(&mut consumer, strategies, self.resumed.clone())?;
         Ok(consumer)
     }
 
@@ -162,7 +189,7 @@ impl Assignors {
         C: ConsumerContext,
         T: AssignedConsumer<C>,
     {
-        install_strategies(consumer, Strategies::parse(strategies, &self.known)?)
+        install_strategies(consumer, Strategies::parse(strategies, &self.known)?, self.resumed.clone())
     }
 }
 
@@ -178,7 +205,11 @@ impl fmt::Debug for Assignors {
     }
 }
 
-fn install_strategies<C, T>(consumer: &mut T, strategies: Strategies) -> Result<(), Error>
+fn install_strategies<C, T>(
+    consumer: &mut T,
+    strategies: Strategies,
+    resumed: Option<SavedState>,
+) -> Result<(), Error>
 where
     C: ConsumerContext,
     T: AssignedConsumer<C>,
@@ -193,7 +224,7 @@ where
     if topics > 0 {
         return Err(Error::AlreadySubscribed { topics });
     }
-    ffi::install(consumer, |names| offers(strategies, names)).map_err(|refused| match refused {
+    ffi::install(consumer, |names| offers(strategies, names, resumed)).map_err(|refused| match refused {
         Refused::Version { built_for, linked } => Error::LibrdkafkaVersion { built_for, linked },
         Refused::Layout => Error::LibrdkafkaLayout,
         Refused::NoGroup => Error::NoGroup,
@@ -201,9 +232,13 @@ where
     })
 }
 
-fn offers(Strategies { offered, protocol }: Strategies, names: Names) -> Vec<Offer> {
+fn offers(
+    Strategies { offered, protocol }: Strategies,
+    names: Names,
+    resumed: Option<SavedState>,
+) -> Vec<Offer> {
     let strategies = offered.iter().map(|strategy| strategy.name().to_string_lossy().into_owned());
-    let shared = Arc::new(Shared::new(names, strategies.collect()));
+    let shared = Arc::new(Shared::new(names, strategies.collect(), resumed));
     let offer = |(index, strategy)| {
         let place = if index == 0 { Place::First } else { Place::Later };
         let shared = Arc::clone(&shared);

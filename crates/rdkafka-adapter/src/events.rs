@@ -27,6 +27,22 @@ pub enum Event {
         /// Why it lost what it had, in librdkafka's words, if it has since it joined last.
         after_loss: Option<String>,
     },
+    /// The member claims what its predecessor had: a saved state.
+    #[non_exhaustive]
+    Resuming {
+        /// The generation of the state.
+        generation: i32,
+        /// How many partitions it claims.
+        claimed: usize,
+        /// How many it does not, since they are not subscribed to or do not exist any more.
+        dropped: usize,
+    },
+    /// A saved state is of another group, and so is not claimed.
+    #[non_exhaustive]
+    StateIgnored {
+        /// The group that it is of.
+        group: String,
+    },
     /// The member was given its share of a generation. The rebalance callback follows.
     Assigned(Arc<Assigned>),
     /// The member has to give up partitions. The rebalance callback follows, on the same thread: the one that polls.
@@ -130,6 +146,14 @@ impl fmt::Display for Event {
                     write!(f, ", for the {attempt}th time since it was last given something")?;
                 }
                 after_loss.iter().try_for_each(|reason| write!(f, "; it had lost what it had: {reason}"))
+            }
+            Self::Resuming { generation, claimed, dropped } => write!(
+                f,
+                "claims {claimed} partitions by a saved state of generation {generation}, and passes over {dropped} \
+                 that there are no longer"
+            ),
+            Self::StateIgnored { group } => {
+                write!(f, "the saved state is of the group {group}, and is not used: keep one for each group")
             }
             Self::Assigned(assigned) => assigned.fmt(f),
             Self::Revoked { generation, member_id, partitions, lost } => {

@@ -78,6 +78,7 @@ pub use kafka_sticky_core::{Assignment, Group, GroupError, Options, Proven, Reas
 pub use membership::{Assigned, Change, Led, Membership};
 pub use plan::{Plan, PlanError};
 pub use round::{Gone, Listing, Round, RoundMember, RoundTopic};
+pub use saved_state::{SavedState, SavedStateError};
 pub use sticky::{CooperativeSticky, Sticky};
 pub use strategy::RebalanceProtocol;
 
@@ -112,6 +113,7 @@ mod plan;
 #[cfg(test)]
 mod roads;
 mod round;
+mod saved_state;
 mod shared;
 mod sticky;
 mod strategy;

@@ -13,11 +13,11 @@ use crate::assignor::{Assignor, AssignorError, Joining};
 use crate::decoded::{self, Decoded};
 use crate::events::Event;
 use crate::ffi::{self, Callbacks, Join, Partitions, Share};
-use crate::membership::{Assigned, Led};
+use crate::membership::Led;
 use crate::memory::Memory;
 use crate::plan::Plan;
 use crate::round::Round;
-use crate::shared::{self, Planned, Shared};
+use crate::shared::{self, Claims, Planned, Shared};
 use crate::strategy::RebalanceProtocol;
 
 /// A member as it offers one of its strategies.
@@ -77,17 +77,17 @@ impl Member {
         &self,
         topics: &[String],
         owned: &[(String, Vec<i32>)],
-        last: Option<&Assigned>,
+        claims: &Claims,
         rack: Option<&str>,
     ) -> Option<Vec<u8>> {
         let protocol = self.protocol;
         let owned = if protocol == RebalanceProtocol::Eager { &[] } else { owned };
-        let joining = Joining { topics, protocol, owned, last };
+        let joining = Joining { topics, protocol, owned, last: claims.last() };
         let user_data = self.ask("user_data", || self.assignor.user_data(&joining)).flatten();
         SubscriptionWriter::new(topics.iter().map(String::as_str))
             .user_data(user_data.as_deref())
             .owned_partitions(owned.iter().map(|(topic, partitions)| (topic.as_str(), partitions)))
-            .generation_id(last.map(|last| last.generation))
+            .generation_id(claims.generation())
             .rack_id(rack)
             .write(Self::SUBSCRIPTION_VERSION)
             .inspect_err(|error| self.failed("user_data", error.to_string()))
@@ -122,9 +122,9 @@ impl Callbacks for Member {
             self.shared.joins(join);
         }
         let topics = shared::sorted_topics(join);
-        let (last, owned) = (self.shared.assigned(), shared::by_topic(join.owned()));
+        let (claims, owned) = (self.shared.claims(join), shared::by_topic(join.owned()));
         let rack = join.rack().and_then(|rack| str::from_utf8(rack).ok()).filter(|rack| !rack.is_empty());
-        self.subscription(&topics, &owned, last.as_deref(), rack)
+        self.subscription(&topics, &owned, &claims, rack)
     }
 
     fn assign(&self, raw: &mut ffi::Round<'_>) -> Result<(), String> {

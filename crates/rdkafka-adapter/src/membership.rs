@@ -10,6 +10,7 @@ use rdkafka::consumer::{Consumer, ConsumerContext};
 use crate::event_log::Events;
 use crate::ffi;
 use crate::partitions::{self, ByTopic};
+use crate::saved_state::SavedState;
 use crate::shared::Shared;
 
 /// A consumer's place in its group, as librdkafka told the assignor; it is always ahead of the rebalance callbacks.
@@ -31,6 +32,14 @@ impl Membership {
     /// it is what the member will claim when it joins again.
     pub fn assigned(&self) -> Option<Arc<Assigned>> {
         self.shared.assigned()
+    }
+
+    /// What the process that comes after this one is to claim, to be written down: what this member was given last.
+    /// `None` before the first assignment, unless it [resumes](crate::Assignors::resuming) a state itself.
+    ///
+    /// It changes with every [`Event::Assigned`](crate::Event::Assigned), and stays after the consumer is gone.
+    pub fn saved_state(&self) -> Option<SavedState> {
+        self.shared.saved_state()
     }
 
     /// What happens to this member from now on.

@@ -100,7 +100,8 @@ pub(crate) fn record(names: &Names, event: &Event) {
         Event::Unproven { .. } => counter!(UNPROVEN, own.iter()).increment(1),
         Event::TooManyTopics { .. } => counter!(TOO_MANY, own.iter()).increment(1),
         // The gauge of attempts has it already.
-        Event::StillUnassigned { .. } | Event::Missed(_) => {}
+        Event::StillUnassigned { .. } => {}
+        Event::Resuming { .. } | Event::StateIgnored { .. } | Event::Missed(_) => {}
     }
 }
 

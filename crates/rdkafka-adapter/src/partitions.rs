@@ -1,9 +1,24 @@
 //! Lists of partitions, topic by topic, both sorted.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Topics with their partition numbers.
 pub(crate) type Listed = [(String, Vec<i32>)];
+
+/// Each partition once; a negative one is none.
+pub(crate) fn sorted<'t>(pairs: impl IntoIterator<Item = (&'t str, i32)>) -> Vec<(String, Vec<i32>)> {
+    let mut topics: BTreeMap<&str, BTreeSet<i32>> = BTreeMap::new();
+    for (topic, partition) in pairs {
+        if partition >= 0 {
+            topics.entry(topic).or_default().insert(partition);
+        }
+    }
+    topics
+        .into_iter()
+        .map(|(topic, partitions)| (topic.to_owned(), partitions.into_iter().collect()))
+        .collect()
+}
 
 pub(crate) fn count(listed: &Listed) -> usize {
     listed.iter().map(|(_, partitions)| partitions.len()).sum()

@@ -13,7 +13,7 @@ use crate::ffi::Names;
 use crate::member::{Member, Place};
 use crate::membership::Assigned;
 use crate::round::{Round, RoundMember, RoundTopic};
-use crate::shared::Shared;
+use crate::shared::{Claims, Shared};
 use crate::sticky::{CooperativeSticky, Sticky};
 use crate::strategy::RebalanceProtocol::{self, Cooperative, Eager};
 use crate::strategy::Strategies;
@@ -61,10 +61,11 @@ fn assignor(kind: Kind) -> Arc<dyn Assignor> {
 /// The subscription of a member with this configuration, for one of the strategies that it offers, if it was given this
 /// last and nothing has been taken from it since.
 fn subscription(list: &str, kind: Kind, last: Option<&Assigned>) -> Vec<u8> {
-    let shared = Arc::new(Shared::new(Names::default(), Vec::new()));
+    let shared = Arc::new(Shared::new(Names::default(), Vec::new(), None));
     let member = Member::new(assignor(kind), offered(list).1, Place::First, shared);
     let owned = last.map_or(&[][..], |last| &last.partitions);
-    member.subscription(&["orders".to_owned()], owned, last, None).unwrap()
+    let claims = last.map_or(Claims::Nothing, |last| Claims::Given(Arc::new(last.clone())));
+    member.subscription(&["orders".to_owned()], owned, &claims, None).unwrap()
 }
 
 /// The partitions of `orders` that a subscription claims, their generation, and those that it holds.

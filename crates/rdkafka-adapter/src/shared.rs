@@ -1,6 +1,5 @@
 //! What is the same for all strategies of a member: where it stands in its group.
 
-use std::collections::BTreeMap;
 use std::str;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -13,10 +12,12 @@ use crate::ffi::{Join, Names, Partitions, Share};
 use crate::membership::{Assigned, Led};
 use crate::memory::Memory;
 use crate::partitions;
+use crate::saved_state::SavedState;
 
 /// librdkafka's main thread and the one that polls write, the application reads.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    group: String,
     /// The strategies, in order of preference.
     offered: Vec<String>,
     state: Mutex<State>,
@@ -28,6 +29,8 @@ struct State {
     /// As of the last JoinGroup.
     subscription: Vec<String>,
     assigned: Option<Arc<Assigned>>,
+    /// What its predecessor had, until it is given something itself.
+    resumed: Option<SavedState>,
     /// Since it was last given something.
     joining: Option<Attempts>,
     /// Since it joined last.
@@ -53,18 +56,67 @@ pub(crate) struct Planned {
     pub(crate) memory: Memory,
 }
 
+/// What a member had, by its own account.
+pub(crate) enum Claims {
+    Nothing,
+    Given(Arc<Assigned>),
+    /// By that of its predecessor.
+    Resumed(Assigned),
+}
+
+impl Claims {
+    pub(crate) fn last(&self) -> Option<&Assigned> {
+        match self {
+            Self::Nothing => None,
+            Self::Given(last) => Some(last),
+            Self::Resumed(last) => Some(last),
+        }
+    }
+
+    /// The generation that the member was in itself.
+    pub(crate) fn generation(&self) -> Option<i32> {
+        match self {
+            Self::Given(last) => Some(last.generation),
+            Self::Nothing | Self::Resumed(_) => None,
+        }
+    }
+}
+
 impl Shared {
     /// Fewer joins in a row than this are nothing out of the ordinary.
     const MANY_JOINS: u32 = 4;
     /// librdkafka's leader drops a member that names more topics.
     const MOST_TOPICS: usize = 10_000;
 
-    pub(crate) fn new(names: Names, offered: Vec<String>) -> Self {
-        Self { offered, state: Mutex::default(), events: Arc::new(EventLog::new(names)) }
+    pub(crate) fn new(names: Names, offered: Vec<String>, resumed: Option<SavedState>) -> Self {
+        let group = names.group.clone();
+        let state = Mutex::new(State { resumed, ..State::default() });
+        Self { group, offered, state, events: Arc::new(EventLog::new(names)) }
     }
 
     pub(crate) fn assigned(&self) -> Option<Arc<Assigned>> {
         self.lock().assigned.clone()
+    }
+
+    /// What the next process is to claim.
+    pub(crate) fn saved_state(&self) -> Option<SavedState> {
+        let state = self.lock();
+        match &state.assigned {
+            Some(assigned) => Some(SavedState::of(&self.group, assigned)),
+            None => state.resumed.clone(),
+        }
+    }
+
+    /// What a member claims that joins.
+    pub(crate) fn claims(&self, join: Join<'_>) -> Claims {
+        let state = self.lock();
+        if let Some(assigned) = &state.assigned {
+            return Claims::Given(Arc::clone(assigned));
+        }
+        let Some(resumed) = state.resumed.clone() else { return Claims::Nothing };
+        drop(state);
+        let claims = resumed.claims(join.topics());
+        if claims.load() == 0 { Claims::Nothing } else { Claims::Resumed(claims) }
     }
 
     pub(crate) fn memory(&self) -> Arc<Memory> {
@@ -94,11 +146,22 @@ impl Shared {
         let Attempts { count, first, refused } = *attempts;
         let after_loss = std::mem::take(&mut state.has_lost).then(|| text(join.reason()));
         state.subscription.clone_from(&topics);
+        let foreign = state.resumed.take_if(|resumed| resumed.group() != self.group);
+        let resumed = state.resumed.clone().filter(|_| state.assigned.is_none());
         drop(state);
 
         let member_id = Some(text(join.member_id())).filter(|id| !id.is_empty());
         let topics = topics.len();
         self.events.add(Event::Joining { member_id, topics, attempt: count, after_loss });
+        if let Some(foreign) = foreign {
+            self.events.add(Event::StateIgnored { group: foreign.group().to_owned() });
+        }
+        if let Some(resumed) = resumed {
+            let (claimed, had) =
+                (resumed.claims(join.topics()).load(), partitions::count(resumed.partitions()));
+            let generation = resumed.generation();
+            self.events.add(Event::Resuming { generation, claimed, dropped: had - claimed });
+        }
         if topics > Self::MOST_TOPICS {
             self.events.add(Event::TooManyTopics { topics });
         }
@@ -120,7 +183,8 @@ impl Shared {
         let planned = state.planned.take().filter(|planned| planned.generation == generation);
         let (led, memory) = planned.map(|planned| (planned.led, planned.memory)).unzip();
         state.memory = Arc::new(memory.unwrap_or_default());
-        let before = state.assigned.take();
+        let resumed = state.resumed.take().map(|resumed| resumed.assigned());
+        let before = state.assigned.take().or(resumed);
         let before = before.as_ref().map_or(&[][..], |before| &before.partitions);
         let assigned = Arc::new(Assigned {
             generation,
@@ -178,16 +242,9 @@ pub(crate) fn sorted_topics(join: Join<'_>) -> Vec<String> {
 
 /// Topic by topic, both sorted.
 pub(crate) fn by_topic(partitions: Partitions<'_>) -> Vec<(String, Vec<i32>)> {
-    let mut topics: BTreeMap<&str, Vec<i32>> = BTreeMap::new();
-    for (topic, partition) in partitions.iter() {
-        let Ok(topic) = str::from_utf8(topic) else { continue };
-        topics.entry(topic).or_default().push(partition);
-    }
-    let sorted = |(topic, mut partitions): (&str, Vec<i32>)| {
-        partitions.sort_unstable();
-        (topic.to_owned(), partitions)
-    };
-    topics.into_iter().map(sorted).collect()
+    partitions::sorted(
+        partitions.iter().filter_map(|(topic, partition)| Some((str::from_utf8(topic).ok()?, partition))),
+    )
 }
 
 fn text(bytes: &[u8]) -> String {

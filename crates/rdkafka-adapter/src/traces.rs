@@ -19,6 +19,10 @@ pub(crate) fn trace(Names { group, client_id }: &Names, event: &Event) {
         Event::Joining { member_id, topics, attempt, after_loss } => {
             line!(debug, member_id, topics, attempt, after_loss, "joining")
         }
+        Event::Resuming { generation, claimed, dropped } => {
+            line!(info, generation, claimed, dropped, "resuming");
+        }
+        Event::StateIgnored { group: of } => line!(warn, of, "the saved state is of another group"),
         Event::Assigned(assigned) => {
             line!(
                 info,
