@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
-use kafka_sticky_rdkafka_adapter::{Assigned, Assignors, Event};
+use kafka_sticky_rdkafka_adapter::{Assigned, Assignors, Event, SavedState};
 use rdkafka::ClientConfig;
 use rdkafka::mocking::MockCoordinator;
 use tokio::time::{Instant, sleep};
@@ -202,6 +202,11 @@ impl Mixed {
     /// What happened to one of ours.
     pub fn events(&self, name: &str) -> Vec<Event> {
         self.ours[name].events()
+    }
+
+    /// What one of ours would leave to the process after it.
+    pub fn saved_state(&self, name: &str) -> Option<SavedState> {
+        self.ours[name].membership.saved_state()
     }
 
     /// What a raw member came to.

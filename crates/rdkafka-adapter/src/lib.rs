@@ -47,7 +47,8 @@
 //! - **The assignment** is computed by `kafka-sticky-core`, on librdkafka's main thread, between heartbeats: it is
 //!   provably the most even and, among those, moves the least, and it is fast enough for that.
 //! - **[`Membership`]** shows what a member was given, what the whole group came to where the member led it, and
-//!   [`Event`]s that nobody sees otherwise.
+//!   [`Event`]s that nobody sees otherwise: a stream, `tracing`, and metrics.
+//! - **Over a restart** a [`SavedState`] brings back what a member had.
 //!
 //! # How it gets in
 //!
@@ -65,8 +66,8 @@
 //! # Features
 //!
 //! Those of `rdkafka` under the same names. With `ssl`, turn it on here, not only in `rdkafka`: the internal headers include
-//! OpenSSL's, and Cargo tells where they are only to a crate that asks. `mocking` adds [an embedded cluster](mocking) for
-//! tests and examples.
+//! OpenSSL's, and Cargo tells where they are only to a crate that asks. `metrics` counts what happens through the facade of
+//! the crate `metrics`. `mocking` adds [an embedded cluster](mocking) for tests and examples.
 #![deny(unsafe_code)]
 
 pub use assignor::{Assignor, AssignorError, Joining};

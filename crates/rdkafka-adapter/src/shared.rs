@@ -61,15 +61,14 @@ pub(crate) enum Claims {
     Nothing,
     Given(Arc<Assigned>),
     /// By that of its predecessor.
-    Resumed(Assigned),
+    Resumed(Arc<Assigned>),
 }
 
 impl Claims {
     pub(crate) fn last(&self) -> Option<&Assigned> {
         match self {
             Self::Nothing => None,
-            Self::Given(last) => Some(last),
-            Self::Resumed(last) => Some(last),
+            Self::Given(last) | Self::Resumed(last) => Some(last),
         }
     }
 
@@ -116,7 +115,7 @@ impl Shared {
         let Some(resumed) = state.resumed.clone() else { return Claims::Nothing };
         drop(state);
         let claims = resumed.claims(join.topics());
-        if claims.load() == 0 { Claims::Nothing } else { Claims::Resumed(claims) }
+        if claims.load() == 0 { Claims::Nothing } else { Claims::Resumed(Arc::new(claims)) }
     }
 
     pub(crate) fn memory(&self) -> Arc<Memory> {

@@ -1,5 +1,5 @@
 //! Every example does what it says, and says so with its exit status.
-#![cfg(all(feature = "mocking", feature = "tokio"))]
+#![cfg(all(feature = "metrics", feature = "mocking", feature = "tokio"))]
 
 use std::env;
 use std::ffi::OsStr;
@@ -34,7 +34,7 @@ fn executables() -> &'static Path {
     })
 }
 
-fn runs(example: &str) {
+fn runs(example: &str) -> String {
     let executable = executables().join(format!("{example}{}", env::consts::EXE_SUFFIX));
     let mut process = Command::new(executable)
         .stdin(Stdio::null())
@@ -56,6 +56,7 @@ fn runs(example: &str) {
     assert!(output.status.success(), "{example}: {}\n{said}\n{complained}", output.status);
     assert!(!said.is_empty(), "{example} shows nothing");
     assert_eq!(complained, "", "{example} ends untidily:\n{said}");
+    said.into_owned()
 }
 
 #[test]
@@ -86,4 +87,21 @@ fn neighbours() {
 #[test]
 fn racks() {
     runs("racks");
+}
+
+#[test]
+fn restart() {
+    runs("restart");
+}
+
+#[test]
+fn service() {
+    let said = runs("service");
+    for metric in [
+        "kafka_sticky_assignments_total{group=\"billing\",client_id=\"billing-1\",strategy=\"cooperative-sticky\"}",
+        "kafka_sticky_partitions{group=\"billing\",client_id=\"billing-2\"} 0",
+    ] {
+        assert!(said.contains(metric), "{metric} in\n{said}");
+    }
+    assert!(said.contains("resuming") && said.contains("shutting down"), "{said}");
 }
