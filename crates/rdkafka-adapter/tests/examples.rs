@@ -3,11 +3,15 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use kafka_sticky_rdkafka_adapter::SavedState;
+use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 
 /// More than any example may take.
 const A_MINUTE: Duration = Duration::from_secs(60);
@@ -104,4 +108,56 @@ fn service() {
         assert!(said.contains(metric), "{metric} in\n{said}");
     }
     assert!(said.contains("resuming") && said.contains("shutting down"), "{said}");
+}
+
+/// As it runs in production: on a cluster that somebody else keeps, until it is interrupted.
+#[cfg(unix)]
+#[test]
+fn service_on_a_cluster_runs_until_it_is_stopped_and_leaves_its_state() {
+    let cluster = GroupCluster::start(1).unwrap();
+    cluster.create_topic("orders", 3).unwrap();
+    let folder = env::temp_dir().join(format!("kafka-sticky-service-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let (log, state) = (folder.join("log"), folder.join("state"));
+    let mut service = Command::new(executables().join("service"))
+        .args(["--bootstrap-server", &cluster.bootstrap_servers(), "--topic", "orders", "--state"])
+        .arg(&state)
+        .stdin(Stdio::null())
+        .stdout(File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let said = || fs::read_to_string(&log).unwrap();
+    let started = Instant::now();
+    while !(state.exists() && said().contains("load=3")) {
+        assert!(started.elapsed() < A_MINUTE, "it is given nothing:\n{}", said());
+        assert_eq!(service.try_wait().unwrap(), None, "it ended by itself:\n{}", said());
+        sleep(Duration::from_millis(50));
+    }
+    let interrupt = Command::new("kill").args(["-s", "INT", &service.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    while service.try_wait().unwrap().is_none() {
+        assert!(started.elapsed() < 2 * A_MINUTE, "it does not end:\n{}", said());
+        sleep(Duration::from_millis(50));
+    }
+    assert!(service.wait().unwrap().success(), "{}", said());
+    let state = SavedState::from_bytes(&fs::read(&state).unwrap()).unwrap();
+    assert_eq!((state.group(), state.partitions()), ("billing", &[("orders".to_owned(), vec![0, 1, 2])][..]));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn every_example_is_run_here_and_listed_in_the_guide() {
+    let here = include_str!("examples.rs");
+    let guide = include_str!("../../../docs/guide.md");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let (Some(name), Some("rs")) =
+            (path.file_stem().and_then(OsStr::to_str), path.extension().and_then(OsStr::to_str))
+        else {
+            continue;
+        };
+        assert!(here.contains(&format!("runs(\"{name}\")")), "{name} is not run");
+        assert!(guide.contains(&format!("| `{name}` |")), "{name} is not in the guide");
+    }
 }
