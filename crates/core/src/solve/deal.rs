@@ -266,3 +266,48 @@ impl Place {
         self.member
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dense::TopicId;
+
+    /// Deals topics, each with who has which partition already, to three members that want two each.
+    fn dealt<const N: usize>(topics: [&[u32]; N]) -> Vec<u32> {
+        let mut dealer = Dealer::new(3);
+        dealer.wants.fill(2);
+        let circle = dealer.circle(0..3);
+        let mut target = topics.concat();
+        let mut end = 0;
+        let segments = (0..).zip(topics).map(|(topic, members)| {
+            let start = end;
+            end += members.len() as u32;
+            Segment { topic: TopicId(topic), start, end }
+        });
+        let segments: Vec<Segment> = segments.collect();
+        dealer.deal(&segments, &mut vec![Destination { circle, units: u32::MAX }], &mut target);
+        target
+    }
+
+    #[test]
+    fn topics_go_round_and_who_wants_no_more_is_left_out() {
+        assert_eq!(dealt([&[NOBODY; 2], &[NOBODY; 2], &[NOBODY; 2]]), [0, 1, 2, 0, 1, 2]);
+        let mut dealer = Dealer::new(2);
+        dealer.wants = vec![1, 3];
+        let circle = dealer.circle(0..2);
+        let mut target = vec![NOBODY; 4];
+        let segment = Segment { topic: TopicId(0), start: 0, end: 4 };
+        dealer.deal(&[segment], &mut vec![Destination { circle, units: 4 }], &mut target);
+        assert_eq!(target, [0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn who_has_some_of_the_topic_already_comes_later() {
+        assert_eq!(dealt([&[0, NOBODY, NOBODY]]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_somebody_has_of_another_topic_does_not_count() {
+        assert_eq!(dealt([&[0, 0, NOBODY], &[NOBODY, NOBODY]]), [0, 0, 1, 2, 0]);
+    }
+}
