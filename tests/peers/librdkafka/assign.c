@@ -31,10 +31,19 @@ static void *allocate(size_t count, size_t size) {
         return memory;
 }
 
-static double now_ms(void) {
+static double clock_ms(clockid_t clock) {
         struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
+        clock_gettime(clock, &now);
         return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static double now_ms(void) {
+        return clock_ms(CLOCK_MONOTONIC);
+}
+
+/* What all threads of this process took. */
+static double cpu_ms(void) {
+        return clock_ms(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /*
@@ -217,17 +226,20 @@ static void clear_members(rd_kafka_group_member_t *members, int32_t member_cnt) 
         free(members);
 }
 
-/* Takes ms; the members then have their assignments. */
+/* Takes ms, and adds what CPU it took; the members then have their assignments. */
 static double run(rd_kafka_t *rk,
                   const struct group *group,
                   rd_kafka_metadata_t *metadata,
                   rd_kafka_group_member_t *members,
+                  double *cpu,
                   rd_kafka_resp_err_t *err) {
         char errstr[512]                 = "";
         const rd_kafka_assignor_t *rkas  = rd_kafka_assignor_find(rk, "cooperative-sticky");
         const double start               = now_ms();
+        const double cpu_start           = cpu_ms();
 
         *err = rd_kafka_assignor_run(rk->rk_cgrp, rkas, metadata, members, group->member_cnt, errstr, sizeof(errstr));
+        *cpu += cpu_ms() - cpu_start;
         return now_ms() - start;
 }
 
@@ -292,10 +304,11 @@ static void assign(rd_kafka_t *rk, FILE *in, FILE *answers, double warm, double 
         rd_kafka_resp_err_t err;
         double times[MOST_CALLS];
         int time_cnt = 0;
+        double cpu   = 0;
 
         printf("{\"loaded\":true}\n");
         const double start = now_ms();
-        const double first = run(rk, &group, metadata, members, &err);
+        const double first = run(rk, &group, metadata, members, &cpu, &err);
         if (err) {
                 write_int(answers, -1);
                 fflush(answers);
@@ -314,13 +327,14 @@ static void assign(rd_kafka_t *rk, FILE *in, FILE *answers, double warm, double 
         for (double measuring = 0, untimed = 1; measure > 0 && time_cnt < MOST_CALLS;) {
                 if (untimed && now_ms() - start >= warm) {
                         untimed   = 0;
+                        cpu       = 0;
                         measuring = now_ms();
                 }
                 if (!untimed && now_ms() - measuring >= measure &&
                     (time_cnt >= 3 || now_ms() - measuring >= 10000))
                         break;
                 members           = members_of(&group);
-                const double time = run(rk, &group, metadata, members, &err);
+                const double time = run(rk, &group, metadata, members, &cpu, &err);
                 clear_members(members, group.member_cnt);
                 if (!untimed)
                         times[time_cnt++] = time;
@@ -328,7 +342,7 @@ static void assign(rd_kafka_t *rk, FILE *in, FILE *answers, double warm, double 
         printf("{\"warm_ms\":[");
         for (int i = 0; i < time_cnt; i++)
                 printf("%s%f", i ? "," : "", times[i]);
-        printf("],\"peak_kib\":%ld}\n", peak_kib());
+        printf("],\"cpu_ms\":%f,\"peak_kib\":%ld}\n", time_cnt ? cpu / time_cnt : 0, peak_kib());
 }
 
 int main(int argc, char **argv) {

@@ -49,8 +49,8 @@ def assign(group, assignor_class, warm_ms, measure_ms, answers):
     first = since(start)
     answer(group, assignment, answers)
     say(first_ms=first)
-    times = warm_times(start, lambda: assignor.assign(cluster, members), warm_ms, measure_ms)
-    say(warm_ms=times, peak_kib=peak_kib())
+    times, cpu = warm_times(start, lambda: assignor.assign(cluster, members), warm_ms, measure_ms)
+    say(warm_ms=times, cpu_ms=cpu, peak_kib=peak_kib())
 
 
 def join_member(group, member, assignor_class):
@@ -79,20 +79,21 @@ def answer(group, assignment, answers):
 
 def warm_times(start, call, warm_ms, measure_ms):
     """Times of calls after the first: until warm_ms have passed since that began they are not timed; then for
-    measure_ms they are, and at least three times unless these take ten seconds. No calls if measure_ms is 0."""
+    measure_ms they are, and at least three times unless these take ten seconds. No calls if measure_ms is 0.
+    And the mean CPU time meanwhile."""
     times = []
     if measure_ms == 0:
-        return times
+        return times, 0
     while since(start) < warm_ms:
         call()
-    measuring = time.perf_counter()
+    measuring, cpu = time.perf_counter(), time.process_time()
     while len(times) < MOST_CALLS and (
         since(measuring) < measure_ms or (len(times) < 3 and since(measuring) < 10_000)
     ):
         began = time.perf_counter()
         call()
         times.append(since(began))
-    return times
+    return times, (time.process_time() - cpu) * 1e3 / len(times)
 
 
 def since(start):

@@ -15,6 +15,7 @@ use crate::schedule::Schedule;
 
 mod answers;
 mod bench;
+mod bytes;
 mod cells;
 mod groups;
 mod histories;
@@ -35,6 +36,7 @@ Usage: peers assign GROUPS ANSWERS WARM_MS MEASURE_MS STRATEGY   what the other 
        peers bench [--quick | --test] [--json] [--cases TEXT] [--peers NAME,...] PROGRAMS
        peers leader [--quick | --test] [--json] [--cases TEXT] PROGRAMS
        peers never-worse [--groups COUNT] PROGRAMS
+       peers bytes [--write] PROGRAMS
 
 PROGRAMS: --java CLASSPATH --python INTERPRETER --scripts FOLDER --go PROGRAM --librdkafka PROGRAM --folder FOLDER";
 
@@ -58,6 +60,7 @@ fn run() -> Result<()> {
         Some("bench") => bench::run,
         Some("leader") => whole::run,
         Some("never-worse") => never_worse::run,
+        Some("bytes") => bytes::run,
         _ => bail!("{USAGE}"),
     };
     let options = Options::parse(&mut parser)?;

@@ -23,19 +23,23 @@ pub(crate) struct Options {
     pub(crate) peers: Vec<Peer>,
     /// How many random groups there are.
     pub(crate) groups: usize,
+    /// Check in what the neighbours write now.
+    pub(crate) write: bool,
     pub(crate) programs: Programs,
 }
 
 impl Options {
     pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Self> {
         let mut scope = Scope::All;
-        let (mut json, mut only, mut peers, mut groups) = (false, None, Peer::OTHERS.to_vec(), 3000);
+        let (mut json, mut only, mut write) = (false, None, false);
+        let (mut peers, mut groups) = (Peer::OTHERS.to_vec(), 3000);
         let mut programs: HashMap<&str, OsString> = HashMap::new();
         while let Some(argument) = parser.next()? {
             match argument {
                 Long("quick") => scope = Scope::Quick,
                 Long("test") => scope = Scope::Test,
                 Long("json") => json = true,
+                Long("write") => write = true,
                 Long("cases") => only = Some(parser.value()?.string()?),
                 Long("peers") => {
                     let names = parser.value()?.string()?;
@@ -60,7 +64,7 @@ impl Options {
             librdkafka: PathBuf::from(program("librdkafka")?),
             folder: PathBuf::from(program("folder")?),
         };
-        Ok(Self { scope, json, only, peers, groups, programs })
+        Ok(Self { scope, json, only, peers, groups, write, programs })
     }
 
     /// Whether a case is asked for.

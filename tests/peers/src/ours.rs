@@ -34,11 +34,11 @@ fn assign_one(group: Group, answers: &mut Answers, schedule: Schedule, strategy:
     let peak = peak_kib()?;
     answers.append(&joined.shares()?)?;
     println!("{}", json!({ "first_ms": millis(first) }));
-    let times = schedule.run(start, || {
+    let (times, cpu) = schedule.run(start, || {
         call();
     });
     let times: Vec<f64> = times.into_iter().map(millis).collect();
-    println!("{}", json!({ "warm_ms": times, "peak_kib": peak }));
+    println!("{}", json!({ "warm_ms": times, "cpu_ms": millis(cpu), "peak_kib": peak }));
     Ok(())
 }
 

@@ -120,6 +120,8 @@ pub(crate) struct Run {
 pub(crate) struct Round {
     pub(crate) first_ms: Option<f64>,
     pub(crate) warm_ms: Vec<f64>,
+    /// The mean CPU time of the warm calls, all threads together.
+    pub(crate) cpu_ms: Option<f64>,
     pub(crate) peak_kib: Option<u64>,
     pub(crate) error: Option<String>,
 }
@@ -141,6 +143,7 @@ struct Line {
     loaded: bool,
     first_ms: Option<f64>,
     warm_ms: Option<Vec<f64>>,
+    cpu_ms: Option<f64>,
     peak_kib: Option<u64>,
     error: Option<String>,
 }
@@ -254,6 +257,7 @@ fn hear(
             }
             let done = line.warm_ms.is_some() || line.error.is_some();
             round.warm_ms = line.warm_ms.unwrap_or_default();
+            round.cpu_ms = line.cpu_ms;
             round.peak_kib = line.peak_kib;
             round.error = line.error;
             if done {

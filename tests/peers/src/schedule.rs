@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use cpu_time::ProcessTime;
+
 const MOST_CALLS: usize = 1000;
 
 /// After its first time a call is made until `warm` has passed since the first began, untimed; then for `measure`,
@@ -16,22 +18,24 @@ impl Schedule {
     /// Each group is assigned once.
     pub(crate) const ONCE: Self = Self { warm: Duration::ZERO, measure: Duration::ZERO };
 
-    /// The times of the calls after the first, which began at `start`.
-    pub(crate) fn run(self, start: Instant, mut call: impl FnMut()) -> Vec<Duration> {
+    /// The wall times of the calls after the first, which began at `start`, and the mean CPU time that all threads
+    /// together took meanwhile.
+    pub(crate) fn run(self, start: Instant, mut call: impl FnMut()) -> (Vec<Duration>, Duration) {
         let mut times = Vec::new();
         if self.measure.is_zero() {
-            return times;
+            return (times, Duration::ZERO);
         }
         while start.elapsed() < self.warm {
             call();
         }
-        let measuring = Instant::now();
+        let (measuring, cpu) = (Instant::now(), ProcessTime::now());
         let few = |times: &Vec<_>| times.len() < 3 && measuring.elapsed() < Duration::from_secs(10);
         while times.len() < MOST_CALLS && (measuring.elapsed() < self.measure || few(&times)) {
             let began = Instant::now();
             call();
             times.push(began.elapsed());
         }
-        times
+        let cpu = cpu.elapsed() / times.len() as u32;
+        (times, cpu)
     }
 }

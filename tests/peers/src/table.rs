@@ -31,6 +31,8 @@ pub(crate) struct Timing {
     pub(crate) median_ms: f64,
     pub(crate) least_ms: f64,
     pub(crate) most_ms: f64,
+    /// Of a call, all threads together.
+    pub(crate) cpu_ms: f64,
     pub(crate) peak_kib: u64,
 }
 
@@ -38,7 +40,8 @@ impl Timing {
     pub(crate) fn of(round: &Round) -> Result<Self> {
         let mut times = round.warm_ms.clone();
         times.sort_by(f64::total_cmp);
-        let (Some(first_ms), Some(peak_kib), [least_ms, ..]) = (round.first_ms, round.peak_kib, &times[..])
+        let (Some(first_ms), Some(cpu_ms), Some(peak_kib), [least_ms, ..]) =
+            (round.first_ms, round.cpu_ms, round.peak_kib, &times[..])
         else {
             anyhow::bail!("a peer finished without times: {round:?}");
         };
@@ -48,6 +51,7 @@ impl Timing {
             median_ms: times[times.len() / 2],
             least_ms: *least_ms,
             most_ms: times[times.len() - 1],
+            cpu_ms,
             peak_kib,
         })
     }
@@ -77,12 +81,13 @@ impl Table {
             return;
         }
         println!(
-            "{:<62} {:<23} {:>9} {:>9} {:>21} {:>9} {:>6} {:>8} {:>16} {:>8} {:>6} {:>14}",
+            "{:<62} {:<23} {:>9} {:>9} {:>21} {:>9} {:>9} {:>6} {:>8} {:>16} {:>8} {:>6} {:>14}",
             "partitions x members",
             "",
             "first ms",
             "median",
             "least to most",
+            "CPU",
             "ratio",
             "goal",
             "peak MiB",
@@ -122,9 +127,10 @@ fn row(case: &str, peer: Peer, outcome: &Outcome, ratio: String, goal: String) -
     let spread = format!("{} to {}", short(timing.least_ms), short(timing.most_ms));
     let _ = write!(
         row,
-        "{:>9} {:>9} {spread:>21} {ratio:>9} {goal:>6} {:>8} {:>16} {:>8} {:>6} {:>14}",
+        "{:>9} {:>9} {spread:>21} {:>9} {ratio:>9} {goal:>6} {:>8} {:>16} {:>8} {:>6} {:>14}",
         short(timing.first_ms),
         short(timing.median_ms),
+        short(timing.cpu_ms),
         timing.peak_kib / 1024,
         worth.sum_of_squares,
         worth.moves,
@@ -189,6 +195,7 @@ impl Cell<'_> {
             "peer_ms": theirs.map(|(timing, _)| timing.median_ms),
             "ratio": self.ratio(),
             "ratio_of_least": self.ratio_of(|timing| timing.least_ms),
+            "ratio_of_cpu": self.ratio_of(|timing| timing.cpu_ms),
             "goal": self.goal,
             "ours_moves": ours.map(|(_, worth)| worth.moves),
             "peer_moves": theirs.map(|(_, worth)| worth.moves),
@@ -202,6 +209,8 @@ impl Cell<'_> {
             "peer_first_ms": theirs.map(|(timing, _)| timing.first_ms),
             "ours_spread_ms": ours.map(|(timing, _)| [timing.least_ms, timing.most_ms]),
             "peer_spread_ms": theirs.map(|(timing, _)| [timing.least_ms, timing.most_ms]),
+            "ours_cpu_ms": ours.map(|(timing, _)| timing.cpu_ms),
+            "peer_cpu_ms": theirs.map(|(timing, _)| timing.cpu_ms),
             "ours_peak_kib": ours.map(|(timing, _)| timing.peak_kib),
             "peer_peak_kib": theirs.map(|(timing, _)| timing.peak_kib),
             "peer_said": said,

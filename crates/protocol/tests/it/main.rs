@@ -7,6 +7,7 @@ mod golden;
 mod in_the_wild;
 mod kafka_protocol;
 mod naive;
+mod neighbours;
 mod round_trip;
 mod strategies;
 mod writing;

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -64,7 +65,7 @@ func assignOne(g *group, prepare func(*group) (prepared, error), s schedule, out
 	}
 	say(map[string]any{"first_ms": millis(first)})
 
-	times, err := s.run(start, p.call)
+	times, cpu, err := s.run(start, p.call)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func assignOne(g *group, prepare func(*group) (prepared, error), s schedule, out
 	if err != nil {
 		return err
 	}
-	say(map[string]any{"warm_ms": times, "peak_kib": peak})
+	say(map[string]any{"warm_ms": times, "cpu_ms": cpu, "peak_kib": peak})
 	return nil
 }
 
@@ -223,26 +224,39 @@ func newSchedule(warm, measure string) (schedule, error) {
 	return s, err
 }
 
-func (s schedule) run(start time.Time, call func() error) ([]float64, error) {
+// run returns wall times, and the mean CPU time that all threads together took meanwhile.
+func (s schedule) run(start time.Time, call func() error) ([]float64, float64, error) {
 	times := []float64{}
 	if s.measure == 0 {
-		return times, nil
+		return times, 0, nil
 	}
 	for millis(time.Since(start)) < s.warm {
 		if err := call(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	measuring := time.Now()
+	cpu, err := cpuTime()
+	if err != nil {
+		return nil, 0, err
+	}
 	passed := func() float64 { return millis(time.Since(measuring)) }
 	for len(times) < mostCalls && (passed() < s.measure || len(times) < 3 && passed() < 10_000) {
 		began := time.Now()
 		if err := call(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		times = append(times, millis(time.Since(began)))
 	}
-	return times, nil
+	since, err := cpuTime()
+	return times, millis(since-cpu) / float64(len(times)), err
+}
+
+// cpuTime is what all threads of this process took so far.
+func cpuTime() (time.Duration, error) {
+	var usage syscall.Rusage
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), err
 }
 
 func millis(d time.Duration) float64 {

@@ -12,8 +12,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
-import java.util.stream.DoubleStream;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
@@ -74,9 +72,9 @@ final class OfflineAssign {
         double first = OfflineSchedule.since(start);
         answer(group, last[0], answers);
         System.out.println("{\"first_ms\":" + first + "}");
-        double[] warm = schedule.run(start, call);
-        String times = DoubleStream.of(warm).mapToObj(Double::toString).collect(Collectors.joining(","));
-        System.out.println("{\"warm_ms\":[" + times + "],\"peak_kib\":" + peak() + "}");
+        OfflineSchedule.Times times = schedule.run(start, call);
+        System.out.println(
+                "{\"warm_ms\":" + times.warm() + ",\"cpu_ms\":" + times.cpu() + ",\"peak_kib\":" + peak() + "}");
     }
 
     static ConsumerPartitionAssignor assignor(boolean cooperative) {

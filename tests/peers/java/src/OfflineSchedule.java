@@ -1,3 +1,5 @@
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -8,23 +10,29 @@ import java.util.List;
  */
 record OfflineSchedule(double warm, double measure) {
     private static final int MOST_CALLS = 1000;
+    private static final OperatingSystemMXBean PROCESS =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
-    double[] run(long start, Runnable call) {
+    /** Wall times, and the mean CPU time that all threads together took meanwhile. */
+    record Times(List<Double> warm, double cpu) {}
+
+    Times run(long start, Runnable call) {
         List<Double> times = new ArrayList<>();
         if (measure == 0) {
-            return new double[0];
+            return new Times(times, 0);
         }
         while (since(start) < warm) {
             call.run();
         }
         long measuring = System.nanoTime();
+        long cpu = PROCESS.getProcessCpuTime();
         while (times.size() < MOST_CALLS
                 && (since(measuring) < measure || (times.size() < 3 && since(measuring) < 10_000))) {
             long began = System.nanoTime();
             call.run();
             times.add(since(began));
         }
-        return times.stream().mapToDouble(Double::doubleValue).toArray();
+        return new Times(times, (PROCESS.getProcessCpuTime() - cpu) / 1e6 / times.size());
     }
 
     static double since(long start) {
