@@ -5,9 +5,20 @@ use std::ffi::OsString;
 use anyhow::Result;
 use xshell::{Shell, cmd};
 
-use crate::peers;
+use crate::{bench, peers};
+
+/// Scenarios that need no broker: they are commands of `tests/peers`.
+const OFFLINE: [&str; 2] = ["bytes", "never-worse"];
 
 pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
+    if let [name] = arguments
+        && let Some(name) = OFFLINE.into_iter().find(|offline| name == offline)
+    {
+        return bench::offline(shell, name, &[]);
+    }
+    if arguments.is_empty() {
+        OFFLINE.into_iter().try_for_each(|name| bench::offline(shell, name, &[]))?;
+    }
     peers::need(cmd!(shell, "setpriv --version"), "ending what was started", "setpriv", "util-linux")?;
     let java = peers::java(shell)?;
     let python = peers::python(shell)?;

@@ -2,6 +2,7 @@
 //! table of cases and in every version.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use anyhow::{Result, ensure};
 
@@ -29,16 +30,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let mut exchange = Exchange { neighbour, tally: BTreeMap::new(), faults: &mut faults };
         let written = neighbour.ask(&options.programs, &Request::writing(&cases))?;
         for (case, answer) in cases.iter().zip(written) {
-            vectors.extend(exchange.from_neighbour(case, answer));
+            vectors.extend(exchange.neighbour_wrote(case, answer));
         }
         let ours =
             cases.iter().map(|case| ours::write(case, neighbour.framing())).collect::<Result<Vec<_>>>()?;
         let read = neighbour.ask(&options.programs, &Request::reading(&cases, &ours))?;
         for ((case, bytes), answer) in cases.iter().zip(&ours).zip(read) {
-            exchange.from_ours(case, bytes, answer);
+            exchange.ours_wrote(case, bytes, answer);
         }
         for (kind, tally) in exchange.tally {
-            println!("{}, {kind:?}: {tally:?}", neighbour.version());
+            println!("{}, {kind:?}: {tally}", neighbour.version());
         }
     }
     if options.write {
@@ -56,8 +57,7 @@ struct Exchange<'f> {
     faults: &'f mut Vec<String>,
 }
 
-#[derive(Debug, Default)]
-#[expect(dead_code, reason = "printed as it is")]
+#[derive(Default)]
 struct Tally {
     /// Written by the neighbour, understood by ours.
     read_by_ours: usize,
@@ -70,8 +70,16 @@ struct Tally {
     not_read: usize,
 }
 
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { read_by_ours, same_bytes, read_by_neighbour, not_written, not_read } = self;
+        write!(f, "ours reads {read_by_ours} of theirs ({same_bytes} in the same bytes as ours), ")?;
+        write!(f, "they read {read_by_neighbour} of ours; not written {not_written}, not read {not_read}")
+    }
+}
+
 impl Exchange<'_> {
-    fn from_neighbour(&mut self, case: &Message, answer: Answer) -> Option<Vector> {
+    fn neighbour_wrote(&mut self, case: &Message, answer: Answer) -> Option<Vector> {
         let tally = self.tally.entry(case.kind).or_default();
         let bytes = match answer {
             Answer::Bytes(bytes) => bytes,
@@ -80,7 +88,7 @@ impl Exchange<'_> {
                 return None;
             }
             other => {
-                self.faults.push(format!("{} does not write {case:?}: {other:?}", self.neighbour.version()));
+                self.faults.push(format!("{} does not write {case:?}: {other}", self.neighbour.version()));
                 return None;
             }
         };
@@ -100,14 +108,14 @@ impl Exchange<'_> {
         Some(Vector { origin: self.neighbour.version().to_owned(), bytes, message: meant })
     }
 
-    fn from_ours(&mut self, case: &Message, bytes: &[u8], answer: Answer) {
+    fn ours_wrote(&mut self, case: &Message, bytes: &[u8], answer: Answer) {
         let tally = self.tally.entry(case.kind).or_default();
         let meant = self.neighbour.makes_of(case);
         match answer {
             Answer::Message(understood) if understood.sorted() == meant => tally.read_by_neighbour += 1,
             Answer::Cannot(_) if !self.neighbour.reads(case) => tally.not_read += 1,
             other => self.faults.push(format!(
-                "ours wrote {} for {case:?}, and {} read {other:?} instead of {meant:?}",
+                "ours wrote {} for {case:?}, and {} read {other} instead of {meant:?}",
                 hex::encode(bytes),
                 self.neighbour.version()
             )),

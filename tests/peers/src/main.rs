@@ -17,6 +17,7 @@ mod answers;
 mod bench;
 mod bytes;
 mod cells;
+mod codec;
 mod groups;
 mod histories;
 mod judge;
@@ -37,6 +38,8 @@ Usage: peers assign GROUPS ANSWERS WARM_MS MEASURE_MS STRATEGY   what the other 
        peers leader [--quick | --test] [--json] [--cases TEXT] PROGRAMS
        peers never-worse [--groups COUNT] PROGRAMS
        peers bytes [--write] PROGRAMS
+       peers codec [--json] PROGRAMS
+       peers codec-once CODEC WORK TOPICS   what codec counts
 
 PROGRAMS: --java CLASSPATH --python INTERPRETER --scripts FOLDER --go PROGRAM --librdkafka PROGRAM --folder FOLDER";
 
@@ -56,11 +59,16 @@ fn run() -> Result<()> {
     if command == "assign" {
         return assign(&mut parser);
     }
+    if command == "codec-once" {
+        let (codec, work) = (parser.value()?.string()?, parser.value()?.string()?);
+        return codec::once(&codec, &work, parser.value()?.parse()?);
+    }
     let run = match command.to_str() {
         Some("bench") => bench::run,
         Some("leader") => whole::run,
         Some("never-worse") => never_worse::run,
         Some("bytes") => bytes::run,
+        Some("codec") => codec::run,
         _ => bail!("{USAGE}"),
     };
     let options = Options::parse(&mut parser)?;

@@ -1,5 +1,6 @@
 //! The other clients' codecs, asked over standard input.
 
+use std::fmt;
 use std::io::Write as _;
 use std::process::Stdio;
 use std::thread;
@@ -39,11 +40,21 @@ struct Line {
     cannot: Option<String>,
 }
 
-#[derive(Debug)]
 pub(crate) enum Answer {
     Bytes(Vec<u8>),
     Message(Message),
+    /// And why.
     Cannot(String),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => f.write_str(&hex::encode(bytes)),
+            Self::Message(message) => write!(f, "{message:?}"),
+            Self::Cannot(why) => write!(f, "nothing ({why})"),
+        }
+    }
 }
 
 impl Request {
