@@ -17,8 +17,7 @@ pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
                 .run()?)
         }
         Some("peers") => {
-            offline(shell, "bench", rest)?;
-            offline(shell, "leader", rest)
+            ["bench", "leader", "codec"].into_iter().try_for_each(|command| offline(shell, command, rest))
         }
         _ => bail!("there are no benchmarks of {}; there is: core, peers", what.display()),
     }

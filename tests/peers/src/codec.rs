@@ -52,18 +52,29 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
+#[derive(Clone, Copy)]
 struct Count {
     instructions: u64,
     allocations: u64,
 }
 
+/// Of doing it twice, less that of doing it once: what is the same in both does not count.
 fn count(folder: &Path, codec: &str, work: &str, topics: usize) -> Result<Count> {
+    let [once, twice] = [1, 2].map(|times| profile(folder, codec, work, topics, times));
+    let (once, twice) = (once?, twice?);
+    Ok(Count {
+        instructions: twice.instructions - once.instructions,
+        allocations: twice.allocations - once.allocations,
+    })
+}
+
+fn profile(folder: &Path, codec: &str, work: &str, topics: usize, times: usize) -> Result<Count> {
     let out = folder.join("callgrind");
     let valgrind = Command::new("valgrind")
-        .args(["--quiet", "--tool=callgrind", "--toggle-collect=*codec*measured*", "--compress-strings=no"])
+        .args(["--quiet", "--tool=callgrind", "--compress-strings=no"])
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(env::current_exe()?)
-        .args(["codec-once", codec, work, &topics.to_string()])
+        .args(["codec-work", codec, work, &topics.to_string(), &times.to_string()])
         .output()
         .context("valgrind is missing; install it")?;
     ensure!(valgrind.status.success(), "valgrind: {}", String::from_utf8_lossy(&valgrind.stderr));
@@ -71,7 +82,6 @@ fn count(folder: &Path, codec: &str, work: &str, topics: usize) -> Result<Count>
     let total =
         profile.lines().find_map(|line| line.strip_prefix("summary: ").or(line.strip_prefix("totals: ")));
     let instructions = total.context("no total in callgrind's output")?.trim().parse()?;
-    ensure!(instructions > 0, "nothing was collected");
     Ok(Count { instructions, allocations: allocations(&profile)? })
 }
 
@@ -89,8 +99,8 @@ fn allocations(profile: &str) -> Result<u64> {
     Ok(allocations)
 }
 
-/// Does one piece of work once, for callgrind to count.
-pub(crate) fn once(codec: &str, work: &str, topics: usize) -> Result<()> {
+/// Does one piece of work so many times, for callgrind to count.
+pub(crate) fn work(codec: &str, work: &str, topics: usize, times: usize) -> Result<()> {
     let names: Vec<String> = (0..topics).map(|number| format!("some-topic-name-{number:04}")).collect();
     let (writer, message) = (ours(&names), theirs(&names));
     let bytes = Bytes::from(writer.write(3)?);
@@ -99,24 +109,19 @@ pub(crate) fn once(codec: &str, work: &str, topics: usize) -> Result<()> {
     let theirs_read = || read_theirs(black_box(&bytes)).expect("valid");
     ensure!(our_sum(&ours_read()) == their_sum(&theirs_read()), "the two read something else");
     let as_given = writer.clone().order(Order::AsGiven);
-    let done = match (codec, work) {
-        ("ours", "read") => measured(|| ours_read().version().into()),
-        ("ours", "walk") => measured(|| our_sum(&ours_read())),
-        ("ours", "write") => measured(|| as_given.write(3).map_or(0, |bytes| bytes.len() as i64)),
-        ("kafka-protocol", "read") => measured(|| theirs_read().generation_id.into()),
-        ("kafka-protocol", "walk") => measured(|| their_sum(&theirs_read())),
-        ("kafka-protocol", "write") => {
-            measured(|| write_theirs(&message).map_or(0, |bytes| bytes.len() as i64))
-        }
+    let once: &dyn Fn() -> i64 = match (codec, work) {
+        ("ours", "read") => &|| ours_read().version().into(),
+        ("ours", "walk") => &|| our_sum(&ours_read()),
+        ("ours", "write") => &|| as_given.write(3).map_or(0, |bytes| bytes.len() as i64),
+        ("kafka-protocol", "read") => &|| theirs_read().generation_id.into(),
+        ("kafka-protocol", "walk") => &|| their_sum(&theirs_read()),
+        ("kafka-protocol", "write") => &|| write_theirs(&message).map_or(0, |bytes| bytes.len() as i64),
         _ => bail!("there is no {work} of {codec}"),
     };
-    black_box(done);
+    for _ in 0..times {
+        black_box(once());
+    }
     Ok(())
-}
-
-#[inline(never)]
-fn measured(work: impl FnOnce() -> i64) -> i64 {
-    work()
 }
 
 fn ours(names: &[String]) -> SubscriptionWriter<'_> {

@@ -26,6 +26,7 @@ mod never_worse;
 mod options;
 mod ours;
 mod peer;
+mod picture;
 mod random;
 mod schedule;
 mod shapes;
@@ -39,7 +40,8 @@ Usage: peers assign GROUPS ANSWERS WARM_MS MEASURE_MS STRATEGY   what the other 
        peers never-worse [--groups COUNT] PROGRAMS
        peers bytes [--write] PROGRAMS
        peers codec [--json] PROGRAMS
-       peers codec-once CODEC WORK TOPICS   what codec counts
+       peers picture RESULTS SVG            of what bench --json printed
+       peers codec-work CODEC WORK TOPICS TIMES   what codec counts
 
 PROGRAMS: --java CLASSPATH --python INTERPRETER --scripts FOLDER --go PROGRAM --librdkafka PROGRAM --folder FOLDER";
 
@@ -59,9 +61,12 @@ fn run() -> Result<()> {
     if command == "assign" {
         return assign(&mut parser);
     }
-    if command == "codec-once" {
+    if command == "codec-work" {
         let (codec, work) = (parser.value()?.string()?, parser.value()?.string()?);
-        return codec::once(&codec, &work, parser.value()?.parse()?);
+        return codec::work(&codec, &work, parser.value()?.parse()?, parser.value()?.parse()?);
+    }
+    if command == "picture" {
+        return picture::draw(&PathBuf::from(parser.value()?), &PathBuf::from(parser.value()?));
     }
     let run = match command.to_str() {
         Some("bench") => bench::run,
