@@ -29,6 +29,8 @@ pub struct Record {
     pub reads: BTreeMap<Partition, Vec<Read>>,
     /// Every assignment that somebody computed, oldest first.
     pub led: Vec<(Name, Led)>,
+    /// Those who learned that what they had was no longer theirs.
+    pub losers: BTreeSet<Name>,
     /// What went wrong, by member.
     pub failures: Vec<(Name, String)>,
     /// Partitions that a member was given before another was done with them.
@@ -57,8 +59,12 @@ impl History {
                 record.take(name, &assigned);
                 record.assignments.entry(name.to_owned()).or_default().push(assigned);
             }
-            Seen::Revoked(gone) | Seen::Lost(gone) => {
+            Seen::Revoked(gone) => {
                 record.holders.retain(|partition, by| by != name || !gone.contains(partition));
+            }
+            Seen::Lost(gone) => {
+                record.holders.retain(|partition, by| by != name || !gone.contains(partition));
+                record.losers.insert(name.to_owned());
             }
             Seen::Led(led) => record.led.push((name.to_owned(), led)),
             Seen::Read { topic, partition, offset, generation } => {

@@ -5,6 +5,7 @@ value a line; "stop" on standard input makes it leave, and the end of standard i
 import json
 import logging
 import os
+import signal
 import sys
 import threading
 
@@ -72,18 +73,26 @@ class Watch(ConsumerRebalanceListener):
         say({"Lost": listed(lost)})
 
 
-def listen(stop):
+class Stop(Exception):
+    pass
+
+
+def stop(*_):
+    raise Stop
+
+
+def listen():
     for line in sys.stdin:
         if line.strip() == "stop":
-            stop.set()
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
     os._exit(1)
 
 
 def main():
     place = json.loads(sys.argv[1])
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    stop = threading.Event()
-    threading.Thread(target=listen, args=(stop,), daemon=True).start()
+    signal.signal(signal.SIGUSR1, stop)
+    threading.Thread(target=listen, daemon=True).start()
     consumer = KafkaConsumer(
         bootstrap_servers=place["bootstrap_servers"],
         group_id=place["group"],
@@ -99,8 +108,10 @@ def main():
     )
     try:
         consumer.subscribe(place["topics"], listener=Watch(consumer, place["topics"]))
-        while not stop.is_set():
-            for records in consumer.poll(timeout_ms=100).values():
+        while True:
+            # Longer than any rebalance takes: where poll returns in the middle of one that a topic's growth began, the leader
+            # forgets that it is joining, and never sends what it assigned.
+            for records in consumer.poll(timeout_ms=30_000).values():
                 for record in records:
                     generation = consumer._coordinator._generation.generation_id
                     say({
@@ -111,6 +122,7 @@ def main():
                             "generation": generation,
                         }
                     })
+    except Stop:
         consumer.close()
     except Exception as error:
         say({"Failed": repr(error)})

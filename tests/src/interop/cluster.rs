@@ -22,7 +22,7 @@ use crate::interop::client::Programs;
 use crate::interop::process::Process;
 
 /// How long brokers may take until they answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 const REQUEST: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 

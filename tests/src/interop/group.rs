@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write as _;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,9 +25,9 @@ use crate::judge;
 use crate::seen::Seen;
 
 /// How long a group may take to settle before it counts as stuck: several session timeouts.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a member may take to end.
-const FAREWELL: Duration = Duration::from_secs(30);
+const FAREWELL: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 /// How long a member may be silent before the group goes on without it.
 pub const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
@@ -44,6 +45,8 @@ pub struct LiveGroup {
     members: BTreeMap<Name, Live>,
     history: Arc<History>,
     settled: Option<Settled>,
+    /// Whether what members had when the group settled last is nothing to go by.
+    forgotten: bool,
 }
 
 #[derive(Debug)]
@@ -69,6 +72,7 @@ impl LiveGroup {
             members: BTreeMap::new(),
             history: Arc::default(),
             settled: None,
+            forgotten: false,
         }
     }
 
@@ -130,6 +134,9 @@ impl LiveGroup {
         let topic = self.topic(name);
         self.stage.cluster.delete_topic(&topic).await?;
         self.topics.remove(&topic);
+        // Whether they claim partitions of another one of that name depends on when they notice: what they had before says
+        // nothing of what they are to keep.
+        self.forgotten = true;
         Ok(())
     }
 
@@ -279,7 +286,8 @@ impl LiveGroup {
     pub async fn settle(&mut self) -> Result<Settled> {
         let settled = self.settle_unjudged().await?;
         let record = self.history.record();
-        settled.judge(&record, &self.topics, self.settled.as_ref())?;
+        let before = self.settled.as_ref().filter(|_| !mem::take(&mut self.forgotten));
+        settled.judge(&record, &self.topics, before)?;
         self.stage.tally.borrow_mut().add(&settled, &self.topics);
         self.settled = Some(settled.clone());
         Ok(settled)
@@ -372,6 +380,9 @@ impl LiveGroup {
         let mut faults = judge::doubly_owned(&record);
         faults.extend(judge::read_without_owning(&record));
         faults.extend(verdict::not_the_best(&record));
+        if self.strategies == ["cooperative-sticky"] {
+            faults.extend(verdict::taken_while_held(&record));
+        }
         ensure!(faults.is_empty(), "{}", faults.join("\n"));
         Ok(())
     }

@@ -200,9 +200,10 @@ impl Settled {
             let judged =
                 leading.is_ours() || (member.client.is_ours() && understands(leading, member.client));
             // A member that was given nothing may claim that, in a generation that means nothing then.
-            if !judged || member.claims.partitions.is_empty() || spoken_for(&member.member_id) {
+            if !judged || member.claims.partitions.is_empty() {
                 continue;
             }
+            ensure!(!spoken_for(&member.member_id), "{leader} did not listen to {name}: {self}");
             let understood = read.get(&member.member_id);
             ensure!(
                 understood == Some(&member.claims),
@@ -230,13 +231,7 @@ impl Settled {
         if before.filter(led_before).is_none() {
             return Ok(());
         }
-        let had = self.members.iter().filter_map(|(name, member)| Some((name.clone(), member.had.clone()?)));
-        let had: BTreeMap<Name, Claimed> = had.collect();
-        let generations: BTreeSet<i32> = had.values().map(|had| had.generation).collect();
-        if generations.len() != 1 {
-            // Some missed a generation on the way: they were given what they never heard of.
-            return Ok(());
-        }
+        let Some(had) = self.had() else { return Ok(()) };
         let question = Question {
             subscriptions: self.subscriptions(),
             topics: topics.clone(),
@@ -249,19 +244,34 @@ impl Settled {
         Ok(())
     }
 
+    /// What members had before, if it was all in one generation: who missed one on the way was given what it never heard of.
+    fn had(&self) -> Option<BTreeMap<Name, Claimed>> {
+        let had = self.members.iter().filter_map(|(name, member)| Some((name.clone(), member.had.clone()?)));
+        let had: BTreeMap<Name, Claimed> = had.collect();
+        let mut generations = had.values().map(|had| had.generation);
+        let first = generations.next()?;
+        generations.all(|generation| generation == first).then_some(had)
+    }
+
     fn subscriptions(&self) -> BTreeMap<Name, BTreeSet<String>> {
         self.members.iter().map(|(name, member)| (name.clone(), member.subscription.clone())).collect()
     }
 
     /// Under another leader, a member of ours that it understands keeps what it had, as far as it has as many still.
+    ///
+    /// Not to the last partition where the leader itself is no better: Sarama's answer to the same question differs from
+    /// one time to the next, and kafka-python's search moves more than it must where members name their topics in different
+    /// orders.
     fn ours_keep_what_balance_allows(&self, topics: &BTreeMap<String, i32>) -> Result<()> {
         let Some(leading) = self.leading().filter(|_| self.alike()) else { return Ok(()) };
+        let exact = !matches!(leading, Client::Sarama | Client::KafkaPython);
         for (name, member) in &self.members {
             if !member.client.is_ours() || !understands(leading, member.client) {
                 continue;
             }
             if let Some((kept, possible)) = self.kept(name, topics) {
-                ensure!(kept == possible, "{name} kept {kept} of {possible}: {self}");
+                let enough = if exact { kept == possible } else { 2 * kept >= possible };
+                ensure!(enough, "{name} kept {kept} of {possible}: {self}");
             }
         }
         Ok(())
@@ -320,6 +330,31 @@ pub fn not_the_best(record: &Record) -> Vec<String> {
     faults
 }
 
+/// Partitions that a cooperative member was given in the very generation that another joined while it still had them.
+pub fn taken_while_held(record: &Record) -> Vec<String> {
+    let mut faults = Vec::new();
+    let all =
+        record.assignments.iter().flat_map(|(name, all)| all.iter().map(move |assigned| (name, assigned)));
+    for (name, assigned) in all {
+        let generation = assigned.generation;
+        let had = |name: &str| record.before(name, generation).map(|before| &before.partitions);
+        for (other, _) in record.in_generation(generation) {
+            // Who lost what it had does not hold it.
+            if other == name || record.losers.contains(other) {
+                continue;
+            }
+            let gained =
+                assigned.partitions.iter().filter(|of| !had(name).is_some_and(|had| had.contains(*of)));
+            let taken: Vec<&Partition> =
+                gained.filter(|of| had(other).is_some_and(|had| had.contains(*of))).collect();
+            if !taken.is_empty() {
+                faults.push(format!("{name} got {taken:?} in generation {generation}, which {other} had"));
+            }
+        }
+    }
+    faults
+}
+
 fn question_of(round: &LedRound, claims: &BTreeMap<String, Claimed>) -> Question {
     Question {
         subscriptions: round.subscriptions.clone(),
@@ -348,6 +383,9 @@ impl Tally {
     /// Adds what a group of equal subscriptions settled on.
     pub fn add(&mut self, settled: &Settled, topics: &BTreeMap<String, i32>) {
         let Some(leading) = settled.leading().filter(|_| settled.alike()) else { return };
+        if settled.had().is_none() {
+            return;
+        }
         for (name, member) in &settled.members {
             if let Some((kept, possible)) = settled.kept(name, topics) {
                 let so_far = self.kept.entry((settled.strategy.clone(), leading, member.client)).or_default();

@@ -67,6 +67,8 @@ public final class LiveMember {
         properties.put(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG, place.get("heartbeat_interval_ms").asInt());
         properties.put(ConsumerConfig.METADATA_MAX_AGE_CONFIG, place.get("metadata_max_age_ms").asInt());
         properties.put(ConsumerConfig.AUTO_COMMIT_INTERVAL_MS_CONFIG, place.get("commit_interval_ms").asInt());
+        // For so long it keeps a rebalance waiting while it cannot commit, as where a topic was deleted.
+        properties.put(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, 15_000);
         properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
         properties.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         properties.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
