@@ -18,6 +18,8 @@ use what_if::{Next, WhatIf};
 mod cluster;
 mod settings;
 mod table;
+#[cfg(test)]
+mod tests;
 mod view;
 mod what_if;
 

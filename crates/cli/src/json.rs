@@ -12,4 +12,5 @@ mod group;
 mod message;
 mod object;
 mod pretty;
+mod racks;
 mod result;

@@ -98,12 +98,7 @@ fn print_next(output: &mut impl Write, view: &View, next: &Next) -> io::Result<(
         writeln!(output, "Note: as {} does it; the group runs {}", next.protocol, one_line(&view.protocol))?;
     }
     writeln!(output)?;
-    let mut after = table(["member", "assigned", "withheld"]);
-    let nothing = Partitions::new();
-    for (id, share) in &next.assignment {
-        after.add_row([text(id), shares(share), shares(next.withheld.get(id).unwrap_or(&nothing))]);
-    }
-    print_table(output, &after)?;
+    print_table(output, &after(next))?;
     writeln!(output, "{}", next.report.summary())?;
     if !next.changes.is_empty() {
         let changes: Vec<ChangeJson<'_>> = next.changes.iter().map(ChangeJson::from).collect();
@@ -111,4 +106,17 @@ fn print_next(output: &mut impl Write, view: &View, next: &Next) -> io::Result<(
         print_table(output, &changes_table(&changes))?;
     }
     Ok(())
+}
+
+fn after(next: &Next) -> comfy_table::Table {
+    let nothing = Partitions::new();
+    let withheld = |id: &str| shares(next.withheld.get(id).unwrap_or(&nothing));
+    if next.withheld.is_empty() {
+        let mut after = table(["member", "assigned"]);
+        after.add_rows(next.assignment.iter().map(|(id, share)| [text(id), shares(share)]));
+        return after;
+    }
+    let mut after = table(["member", "assigned", "withheld"]);
+    after.add_rows(next.assignment.iter().map(|(id, share)| [text(id), shares(share), withheld(id)]));
+    after
 }

@@ -13,6 +13,7 @@ use serde::{
 use super::{
     entries::{Entries, Name},
     object::Object,
+    racks::RackLists,
 };
 
 /// Which strategy the group runs; `sticky` unless told otherwise.
@@ -39,7 +40,7 @@ pub(crate) struct GroupInput<'a> {
 pub(crate) struct TopicInput<'a> {
     pub(crate) partitions: u32,
     /// By partition number; one list for each.
-    pub(crate) racks: Option<Vec<Vec<Name<'a>>>>,
+    pub(crate) racks: Option<RackLists<'a>>,
 }
 
 /// A member.
@@ -138,7 +139,7 @@ impl TopicInput<'_> {
     pub(crate) fn grow(&mut self, count: PartitionCount) {
         self.partitions = count.0;
         if let Some(racks) = &mut self.racks {
-            racks.resize(count.0 as usize, Vec::new());
+            racks.grow(count.0 as usize);
         }
     }
 
@@ -218,7 +219,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for TopicInput<'a> {
 struct TopicObject<'a> {
     partitions: PartitionCount,
     #[serde(borrow, default)]
-    racks: Option<Vec<Vec<Name<'a>>>>,
+    racks: Option<RackLists<'a>>,
 }
 
 /// A number of partitions, 0 to 2³¹ − 1.
