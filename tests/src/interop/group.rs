@@ -270,11 +270,14 @@ impl LiveGroup {
     /// Where it does not end.
     pub async fn ends(&mut self, name: &str) -> Result<bool> {
         let mut live = self.members.remove(name).with_context(|| format!("{name} is no member"))?;
-        let status = timeout(FAREWELL, live.process.child.wait()).await;
-        let status = status.with_context(|| format!("{name} does not end"))??;
+        let Ok(status) = timeout(FAREWELL, live.process.child.wait()).await else {
+            live.process.write_stacks(&self.log(name, "stacks")).await;
+            bail!("{name} does not end");
+        };
+        let success = status?.success();
         live.reader.await?;
         self.history.gone(name);
-        Ok(status.success())
+        Ok(success)
     }
 
     /// Waits until all members are in one generation, later than the one settled last, and have all that they subscribe

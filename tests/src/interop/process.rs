@@ -44,6 +44,16 @@ impl Process {
         Ok(self.child.kill().await?)
     }
 
+    /// Writes what its threads are doing into a file, where gdb is installed: for a process that hangs.
+    pub async fn write_stacks(&self, file: &Path) {
+        let Some(pid) = self.child.id() else { return };
+        let Ok(stacks) = File::create(file) else { return };
+        let mut gdb = Command::new("gdb");
+        gdb.args(["-batch", "-ex", "thread apply all backtrace", "-p", &pid.to_string()]);
+        // Without it there is nothing to see, and what hangs is reported all the same.
+        let _ = gdb.stdin(Stdio::null()).stdout(stacks).stderr(Stdio::null()).status().await;
+    }
+
     /// Sends it a signal: `STOP`, `CONT`, `TERM`.
     ///
     /// # Errors
