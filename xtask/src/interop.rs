@@ -28,7 +28,17 @@ pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
     let _python_programs = shell.push_env("KAFKA_STICKY_PYTHON_PROGRAMS", python.programs);
     let _go_programs = shell.push_env("KAFKA_STICKY_GO_PROGRAMS", go.programs);
     let _folder = shell.push_env("KAFKA_STICKY_INTEROP_FOLDER", peers::folder(shell).join("interop"));
-    cmd!(shell, "cargo build --package kafka-sticky-tests --bin interop").quiet().run()?;
+    let programs = [
+        "--package",
+        "kafka-sticky-tests",
+        "--bin",
+        "interop",
+        "--package",
+        "kafka-sticky-cli",
+        "--bin",
+        "kafka-sticky",
+    ];
+    cmd!(shell, "cargo build {programs...}").quiet().run()?;
     // It ends everything that it started, and is ended with this process, however that ends.
     let run = cmd!(
         shell,

@@ -27,11 +27,15 @@
 
 use crate::interop::scenario::Scenario;
 
+mod command;
 mod cooperative;
 mod eager;
 mod several;
 
 /// Every scenario there is.
 pub fn all() -> Vec<Scenario> {
-    [several::scenarios(), cooperative::scenarios(), eager::scenarios()].into_iter().flatten().collect()
+    [several::scenarios(), cooperative::scenarios(), eager::scenarios(), command::scenarios()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
