@@ -31,12 +31,25 @@ pub struct Record {
     pub led: Vec<(Name, Led)>,
     /// Those who learned that what they had was no longer theirs.
     pub losers: BTreeSet<Name>,
+    /// What members gave up, oldest first.
+    pub revocations: BTreeMap<Name, Vec<Revocation>>,
+    /// What the adapter told applications of, by member.
+    pub told: Vec<(Name, String)>,
     /// What went wrong, by member.
     pub failures: Vec<(Name, String)>,
     /// Partitions that a member was given before another was done with them.
     pub overlaps: Vec<String>,
     /// Who has what at this moment.
     holders: BTreeMap<Partition, Name>,
+}
+
+/// Partitions that a member gave up because it was told to, not because it had lost them.
+#[derive(Debug, Clone)]
+pub struct Revocation {
+    /// Which.
+    pub partitions: BTreeSet<Partition>,
+    /// How many assignments it had reported before.
+    pub after: usize,
 }
 
 /// A message that a member read.
@@ -60,10 +73,13 @@ impl History {
                 record.assignments.entry(name.to_owned()).or_default().push(assigned);
             }
             Seen::Revoked(gone) => {
-                record.holders.retain(|partition, by| by != name || !gone.contains(partition));
+                record.let_go(name, &gone);
+                let after = record.assignments.get(name).map_or(0, Vec::len);
+                let revocation = Revocation { partitions: gone, after };
+                record.revocations.entry(name.to_owned()).or_default().push(revocation);
             }
             Seen::Lost(gone) => {
-                record.holders.retain(|partition, by| by != name || !gone.contains(partition));
+                record.let_go(name, &gone);
                 record.losers.insert(name.to_owned());
             }
             Seen::Led(led) => record.led.push((name.to_owned(), led)),
@@ -71,6 +87,7 @@ impl History {
                 let read = Read { by: name.to_owned(), generation, offset };
                 record.reads.entry((topic, partition)).or_default().push(read);
             }
+            Seen::Told(what) => record.told.push((name.to_owned(), what)),
             Seen::Failed(reason) => record.failures.push((name.to_owned(), reason)),
         }
         drop(record);
@@ -127,9 +144,28 @@ impl Record {
         }
     }
 
+    fn let_go(&mut self, name: &str, gone: &BTreeSet<Partition>) {
+        self.holders.retain(|partition, by| by != name || !gone.contains(partition));
+    }
+
     /// A member is gone without a word.
     fn forget(&mut self, name: &str) {
         self.holders.retain(|_, by| by != name);
+    }
+
+    /// As if the processes that `members` names had been one member each, by its name there.
+    pub fn as_members(&self, members: &BTreeMap<Name, Name>) -> Self {
+        let mut record = self.clone();
+        for (process, member) in members {
+            let assigned = record.assignments.remove(process).unwrap_or_default();
+            record.assignments.entry(member.clone()).or_default().extend(assigned);
+        }
+        for read in record.reads.values_mut().flatten() {
+            if let Some(member) = members.get(&read.by) {
+                read.by.clone_from(member);
+            }
+        }
+        record
     }
 
     /// The generation of the last assignment of each of `names`, if they all have the same one.

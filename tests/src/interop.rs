@@ -7,9 +7,11 @@
 pub mod client;
 pub mod cluster;
 pub mod described;
+pub mod feed;
 pub mod group;
 pub mod member;
 pub mod process;
+pub mod road;
 pub mod scenario;
 pub mod scenarios;
 pub mod verdict;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::history::{Name, Record};
+use crate::history::{Name, Read, Record, Revocation};
 use crate::optimum::{Cost, Question};
 use crate::seen::{Assigned, Partition};
 
@@ -161,6 +161,85 @@ pub fn doubly_owned(record: &Record) -> Vec<String> {
             format!("{topic}-{partition} belonged to {owners:?} in generation {generation}")
         })
         .collect()
+}
+
+/// Partitions that a member was given in a generation in which another had yet to give them up.
+///
+/// Those named in `cooperative` go on with what they have through a rebalance, so what such a member gives up in a
+/// generation is its own to the end of it. The others give everything up before each.
+pub fn given_while_held(record: &Record, cooperative: &BTreeSet<Name>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for name in cooperative {
+        let assignments = record.assignments.get(name).map_or(&[][..], Vec::as_slice);
+        for revocation in record.revocations.get(name).into_iter().flatten() {
+            // What it says next it says of the generation in which it gave them up. After the last, it left.
+            let Some(told) = assignments.get(revocation.after) else { continue };
+            for (other, assigned) in &record.assignments {
+                let given = assigned.iter().filter(|assigned| assigned.generation == told.generation);
+                for given in given.filter(|_| other != name) {
+                    for (topic, number) in given.partitions.intersection(&revocation.partitions) {
+                        faults.push(format!(
+                            "{other} was given {topic}-{number} in generation {}, in which {name} gave it up",
+                            told.generation
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    faults
+}
+
+/// Members other than those named in `cooperative` that gave up only a part of what they had.
+pub fn eager_by_halves(record: &Record, cooperative: &BTreeSet<Name>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (name, revocations) in record.revocations.iter().filter(|(name, _)| !cooperative.contains(*name)) {
+        for Revocation { partitions, after } in revocations {
+            // Two calls in a row: the second has nothing to give up.
+            if partitions.is_empty() {
+                continue;
+            }
+            let had = after.checked_sub(1).map(|last| &record.assignments[name][last].partitions);
+            if had.is_some_and(|had| had != partitions) {
+                faults.push(format!("{name} gave up {partitions:?}, and had {had:?}"));
+            }
+        }
+    }
+    faults
+}
+
+/// Messages that were read again although that cannot have been for want of a commit.
+///
+/// Who is given a partition begins where its group has committed, and that never goes back: so nobody begins before a place
+/// at which somebody began in an earlier generation, and nobody reads a message twice in one generation. Those named in
+/// `cooperative` begin only once with what they keep from one generation to the next.
+pub fn read_again_for_no_reason(record: &Record, cooperative: &BTreeSet<Name>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for ((topic, number), reads) in &record.reads {
+        let mut spans = BTreeMap::<(i32, &Name), BTreeSet<i64>>::new();
+        for Read { by, generation, offset } in reads {
+            if !spans.entry((*generation, by)).or_default().insert(*offset) {
+                faults.push(format!("{topic}-{number}: {by} read {offset} twice in generation {generation}"));
+            }
+        }
+        let mut before: Option<(&Name, i64)> = None;
+        let mut latest_begin = 0;
+        for ((generation, by), offsets) in spans {
+            let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { continue };
+            let goes_on = cooperative.contains(by) && before == Some((by, first - 1));
+            if !goes_on && first < latest_begin {
+                faults.push(format!(
+                    "{topic}-{number}: {by} began at {first} in generation {generation}, and somebody at \
+                     {latest_begin} before"
+                ));
+            }
+            if !goes_on {
+                latest_begin = first;
+            }
+            before = Some((by, last));
+        }
+    }
+    faults
 }
 
 /// Messages read by a member that had not been given their partition in that generation.

@@ -31,6 +31,8 @@ pub enum Seen {
         /// The generation in which the member was when it arrived.
         generation: i32,
     },
+    /// This project's adapter told the application of something that asks for attention, in these words.
+    Told(String),
     /// The consumer reported an error, or the member came to an end because of one.
     Failed(String),
 }

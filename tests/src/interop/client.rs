@@ -68,6 +68,8 @@ pub struct Place {
     pub instance_id: Option<String>,
     /// `client.rack`.
     pub rack: Option<String>,
+    /// Where one of ours keeps its state for the next process.
+    pub state_file: Option<PathBuf>,
     /// How long a member may be silent.
     pub session_timeout_ms: u32,
     /// How often it says that it is there.

@@ -15,14 +15,14 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::history::{History, Name};
+use crate::history::{History, Name, Record};
 use crate::interop::client::{Client, Place};
-use crate::interop::described::{Described, describe};
+use crate::interop::described::{Described, Doing, describe, doing};
 use crate::interop::process::Process;
 use crate::interop::scenario::Stage;
 use crate::interop::verdict::{self, Settled};
 use crate::judge;
-use crate::seen::Seen;
+use crate::seen::{Partition, Seen};
 
 /// How long a group may take to settle before it counts as stuck: several session timeouts.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -47,6 +47,8 @@ pub struct LiveGroup {
     settled: Option<Settled>,
     /// Whether what members had when the group settled last is nothing to go by.
     forgotten: bool,
+    /// The instance ids of those that had one.
+    instances: BTreeMap<Name, String>,
 }
 
 #[derive(Debug)]
@@ -54,6 +56,7 @@ struct Live {
     client: Client,
     /// What it was told to subscribe to.
     topics: BTreeSet<String>,
+    rack: Option<String>,
     process: Process,
     /// Not the process's own, which is closed when somebody waits for it to end.
     commands: ChildStdin,
@@ -73,12 +76,24 @@ impl LiveGroup {
             history: Arc::default(),
             settled: None,
             forgotten: false,
+            instances: BTreeMap::new(),
         }
     }
 
     /// What the members saw.
     pub fn history(&self) -> &Arc<History> {
         &self.history
+    }
+
+    /// The racks of the members that have one.
+    pub fn racks(&self) -> BTreeMap<Name, String> {
+        let racks = self.members.iter().filter_map(|(name, live)| Some((name.clone(), live.rack.clone()?)));
+        racks.collect()
+    }
+
+    /// What it settled on last.
+    pub fn settled(&self) -> Option<&Settled> {
+        self.settled.as_ref()
     }
 
     /// `group.id`.
@@ -174,6 +189,7 @@ impl LiveGroup {
             strategies: self.strategies.clone(),
             instance_id: None,
             rack: None,
+            state_file: None,
             session_timeout_ms: millis(SESSION_TIMEOUT),
             heartbeat_interval_ms: millis(HEARTBEAT_INTERVAL),
             metadata_max_age_ms: millis(METADATA_MAX_AGE),
@@ -186,8 +202,9 @@ impl LiveGroup {
         let output = process.child.stdout.take().context("its output is piped")?;
         let commands = process.child.stdin.take().context("its input is piped")?;
         let reader = self.listen(name, output)?;
+        self.instances.extend(place.instance_id.map(|instance_id| (name.to_owned(), instance_id)));
         let topics = place.topics.into_iter().collect();
-        let live = Live { client, topics, process, commands, reader, paused: false };
+        let live = Live { client, topics, rack: place.rack, process, commands, reader, paused: false };
         self.members.insert(name.to_owned(), live);
         Ok(())
     }
@@ -296,17 +313,90 @@ impl LiveGroup {
         Ok(settled)
     }
 
+    /// Waits until somebody has read each of these messages, given by how many there are in each partition.
+    ///
+    /// # Errors
+    ///
+    /// When that takes longer than anybody would wait.
+    pub async fn reads_all(&self, written: &BTreeMap<Partition, i64>) -> Result<()> {
+        let all_read = |record: &Record| (judge::unread_and_repeated(record, written).0 == 0).then_some(());
+        self.history.wait("end to what is read", PATIENCE, all_read).await
+    }
+
+    /// Waits until the coordinator says that the group is doing this, with these members in it besides others.
+    ///
+    /// # Errors
+    ///
+    /// When that takes longer than anybody would wait.
+    pub async fn is_doing(&self, what: &str, names: &[&str]) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let doing = doing(&self.stage.cluster.admin, &self.id).await?;
+            let fits =
+                |doing: &Doing| doing.state == what && names.iter().all(|name| doing.members.contains(*name));
+            if doing.as_ref().is_some_and(fits) {
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "{} is not {what} with {names:?}: {doing:?}", self.id);
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// As [`settle`](Self::settle), judged only by what must be so whatever the strategy and whoever leads.
+    ///
+    /// # Errors
+    ///
+    /// As [`settle`](Self::settle).
+    pub async fn settle_whoever_leads(&mut self) -> Result<Settled> {
+        let settled = self.settle_unjudged().await?;
+        settled.judge_whoever_leads()?;
+        self.settled = Some(settled.clone());
+        Ok(settled)
+    }
+
     /// As [`settle`](Self::settle), without judging.
     ///
     /// # Errors
     ///
     /// When that takes longer than anybody would wait.
     pub async fn settle_unjudged(&mut self) -> Result<Settled> {
+        self.settle_in(|before, generation| match before {
+            Some(before) if before >= generation => Err(format!("it is still in generation {generation}")),
+            _ => Ok(()),
+        })
+        .await
+    }
+
+    /// Waits until all members have what they subscribe to, in the generation that was settled last: somebody came back
+    /// without a rebalance.
+    ///
+    /// # Errors
+    ///
+    /// When that takes longer than anybody would wait, as it does where there is a rebalance.
+    pub async fn settle_without_rebalance(&mut self) -> Result<Settled> {
+        let same = |before: Option<i32>, generation| match before {
+            Some(before) if before == generation => Ok(()),
+            _ => Err(format!("it was in generation {before:?}, and is in {generation}")),
+        };
+        let settled = self.settle_in(same).await?;
+        settled.judge_whoever_leads()?;
+        self.settled = Some(settled.clone());
+        Ok(settled)
+    }
+
+    /// Waits until all members are in one generation that `fits` the one settled last, and have all that they subscribe to.
+    async fn settle_in(&mut self, fits: impl Fn(Option<i32>, i32) -> Result<(), String>) -> Result<Settled> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             self.all_alive()?;
             let described = describe(&self.stage.cluster.admin, &self.id).await?;
-            let missing = match described.as_ref().map(|described| self.settled_as(described)) {
+            let described = described.map(|described| described.as_reported(&self.history.record()));
+            let settled = described.as_ref().map(|described| {
+                let settled = self.settled_as(described)?;
+                fits(self.settled.as_ref().map(|before| before.generation), settled.generation)?;
+                Ok(settled)
+            });
+            let missing: String = match settled {
                 None => "it rebalances".to_owned(),
                 Some(Err(missing)) => missing,
                 Some(Ok(settled)) => return Ok(settled),
@@ -354,9 +444,6 @@ impl LiveGroup {
         }
         let record = self.history.record();
         let settled = Settled::of(described, &present, &record, self.settled.as_ref())?;
-        if self.settled.as_ref().is_some_and(|before| before.generation >= settled.generation) {
-            return Err(format!("it is still in generation {}", settled.generation));
-        }
         let missing = verdict::uncovered(&settled, &self.topics);
         if !missing.is_empty() {
             return Err(format!("nobody has {missing:?}"));
@@ -380,11 +467,13 @@ impl LiveGroup {
             ensure!(self.ends(&name).await?, "{name} did not end well");
         }
         let record = self.history.record();
-        let mut faults = judge::doubly_owned(&record);
+        // To the group, the processes of one instance are one member.
+        let by_member = record.as_members(&self.instances);
+        let mut faults = judge::doubly_owned(&by_member);
         faults.extend(judge::read_without_owning(&record));
         faults.extend(verdict::not_the_best(&record));
         if self.strategies == ["cooperative-sticky"] {
-            faults.extend(verdict::taken_while_held(&record));
+            faults.extend(verdict::taken_while_held(&by_member));
         }
         ensure!(faults.is_empty(), "{}", faults.join("\n"));
         Ok(())

@@ -1,18 +1,21 @@
 //! What a member of ours does in a process of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::{self, BufRead as _};
+use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context as _, Result};
 use kafka_sticky_rdkafka_adapter::{
-    Assigned, Assignor, AssignorError, Assignors, CooperativeSticky, Joining, Plan, RebalanceProtocol, Round,
-    Sticky,
+    Assigned, Assignor, AssignorError, Assignors, CooperativeSticky, Event, Joining, Membership, Plan,
+    RebalanceProtocol, Round, SavedState, Sticky,
 };
 use rdkafka::ClientConfig;
 use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::consumer::StreamConsumer;
 use tokio::sync::oneshot;
 
 use crate::claims::Claimed;
@@ -42,11 +45,44 @@ pub async fn run(client: &str, place: &str) -> Result<()> {
         let watched = |inner| Watched { inner, report: Arc::clone(&report) };
         let assignors = Assignors::new().with(watched(Inner::Sticky(sticky)));
         let assignors = assignors.with(watched(Inner::CooperativeSticky(CooperativeSticky::new())));
-        assignors.create_consumer(&config, watch)?
+        let state = place.state_file.as_ref().and_then(|file| fs::read(file).ok());
+        let assignors = match state {
+            Some(bytes) => assignors.resuming(SavedState::from_bytes(&bytes)?),
+            None => assignors,
+        };
+        let consumer = assignors.create_consumer(&config, watch)?;
+        tell(&consumer, Arc::clone(&report), place.state_file);
+        consumer
     } else {
         config.create_with_context(watch)?
     };
     watched(consumer, place.topics, report, told_to_stop()).await
+}
+
+/// Reports the events that ask for attention, and keeps the state in its file.
+fn tell(consumer: &StreamConsumer<Watch>, report: Report, state_file: Option<PathBuf>) {
+    let Some(membership) = Membership::of(consumer) else { return };
+    let mut events = membership.events();
+    tokio::spawn(async move {
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Joining { .. } | Event::Revoked { .. } => {}
+                Event::Assigned(_) => {
+                    if let Err(error) = keep(&membership, state_file.as_deref()) {
+                        report(Seen::Failed(format!("{error:#}")));
+                    }
+                }
+                other => report(Seen::Told(other.to_string())),
+            }
+        }
+    });
+}
+
+fn keep(membership: &Membership, file: Option<&Path>) -> Result<()> {
+    let (Some(file), Some(state)) = (file, membership.saved_state()) else { return Ok(()) };
+    let unfinished = file.with_extension("unfinished");
+    fs::write(&unfinished, state.to_bytes()?)?;
+    Ok(fs::rename(unfinished, file)?)
 }
 
 fn config(client: Client, place: &Place) -> ClientConfig {
@@ -61,6 +97,8 @@ fn config(client: Client, place: &Place) -> ClientConfig {
         .set("topic.metadata.refresh.interval.ms", place.metadata_max_age_ms.to_string())
         .set("auto.commit.interval.ms", place.commit_interval_ms.to_string())
         .set("auto.offset.reset", "earliest")
+        // rdkafka drops what arrives while a consumer is dropped: that is not read, and must not be committed.
+        .set("enable.auto.offset.store", "false")
         // For the log that is kept where a scenario fails.
         .set("debug", "cgrp")
         .set_log_level(RDKafkaLogLevel::Debug);

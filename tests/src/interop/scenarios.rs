@@ -30,12 +30,21 @@ use crate::interop::scenario::Scenario;
 mod command;
 mod cooperative;
 mod eager;
+mod faults;
+mod migrations;
 mod several;
+mod static_members;
 
 /// Every scenario there is.
 pub fn all() -> Vec<Scenario> {
-    [several::scenarios(), cooperative::scenarios(), eager::scenarios(), command::scenarios()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let themes = [
+        several::scenarios(),
+        cooperative::scenarios(),
+        eager::scenarios(),
+        command::scenarios(),
+        migrations::scenarios(),
+        faults::scenarios(),
+        static_members::scenarios(),
+    ];
+    themes.into_iter().flatten().collect()
 }

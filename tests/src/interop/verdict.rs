@@ -136,17 +136,28 @@ impl Settled {
         topics: &BTreeMap<String, i32>,
         before: Option<&Self>,
     ) -> Result<()> {
-        self.one_owner_each()?;
-        if self.alike() {
-            let loads = self.loads();
-            ensure!(loads.last() <= loads.first().map(|least| least + 1).as_ref(), "loads {loads:?}: {self}");
-        }
+        self.judge_whoever_leads()?;
         self.ours_claim_what_they_had()?;
         self.ours_are_understood(record)?;
         match self.leading() {
             Some(client) if client.is_ours() => self.moves_least_by_what_members_had(topics, before),
             _ => self.ours_keep_what_balance_allows(topics),
         }
+    }
+
+    /// Checks what must be so whatever the strategy and whoever leads.
+    ///
+    /// # Errors
+    ///
+    /// What is not so.
+    pub fn judge_whoever_leads(&self) -> Result<()> {
+        self.one_owner_each()?;
+        // The others look at one topic at a time, or deal without looking.
+        if self.alike() && matches!(self.strategy.as_str(), "sticky" | "cooperative-sticky") {
+            let loads = self.loads();
+            ensure!(loads.last() <= loads.first().map(|least| least + 1).as_ref(), "loads {loads:?}: {self}");
+        }
+        Ok(())
     }
 
     fn one_owner_each(&self) -> Result<()> {
