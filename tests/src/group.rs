@@ -211,9 +211,26 @@ impl Group {
                     .filter_map(|generation| Settled::in_generation(record, generation, topics, generation));
                 Some(on_the_way.chain([last.clone()]).collect::<Vec<_>>())
             })
-            .await?;
+            .await;
+        let settled = match settled {
+            Ok(settled) => settled,
+            Err(error) => return Err(error.context(self.ended())),
+        };
         self.settled = settled.last().map_or(after, |last| last.generation);
         Ok(settled)
+    }
+
+    /// Which members came to an end that nobody asked for.
+    fn ended(&mut self) -> String {
+        let has_ended = |(name, running): (&Name, &mut Running)| {
+            let ended = match running {
+                Running::Here { task, .. } => task.is_finished(),
+                Running::Elsewhere { process, .. } => !matches!(process.try_wait(), Ok(None)),
+            };
+            ended.then(|| name.clone())
+        };
+        let ended: Vec<Name> = self.members.iter_mut().filter_map(has_ended).collect();
+        format!("of {} members, ended by themselves: {ended:?}", self.members.len())
     }
 
     /// As [`settle`](Self::settle), for members that keep processing while partitions change hands: what it gives is the

@@ -37,6 +37,8 @@ const MOST_MEMBERS: usize = 20;
 const RESIDENTS: [&str; 3] = ["resident-0", "resident-1", "resident-2"];
 /// Between messages to one partition.
 const PAUSE: Duration = Duration::from_millis(500);
+/// How long trouble lasts at most once a member leaves.
+const LONG: Duration = Duration::from_secs(3);
 /// For the last messages to be read, and for the last threads to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -125,6 +127,8 @@ impl Soak {
         config
             .set("session.timeout.ms", if cluster.as_embedded().is_some() { "3000" } else { "6000" })
             .set("heartbeat.interval.ms", "300")
+            // How soon a JoinGroup is given up that the mock cluster forgot, as it does once the session is over.
+            .set("max.poll.interval.ms", "6000")
             .set("auto.commit.interval.ms", "200")
             .set("enable.auto.offset.store", "false");
         let mut group = Group::new(config, executable.to_str().context("its path is not UTF-8")?);
@@ -157,7 +161,7 @@ impl Soak {
         self.settle(&happened).await?;
 
         while self.started.elapsed() < time {
-            let trouble = match cluster.as_embedded() {
+            let mut trouble = match cluster.as_embedded() {
                 Some(_) if self.random.bool() => Some(Trouble::any(&mut self.random)),
                 _ => None,
             };
@@ -169,13 +173,11 @@ impl Soak {
             }
             // Some of it happens in the middle of the rebalance that the first of it started.
             for _ in 0..self.random.usize(1..=3) {
-                let stirred = self.stir().await?;
+                let stirred = self.stir_despite(&mut trouble, cluster).await?;
                 self.tell(&mut happened, &stirred);
                 sleep(Duration::from_millis(self.random.u64(0..1_500))).await;
             }
-            if let (Some(trouble), Some(embedded)) = (trouble, cluster.as_embedded()) {
-                trouble.lift(embedded)?;
-            }
+            lift(&mut trouble, cluster)?;
             self.settle(&happened).await?;
         }
         self.conclude().await
@@ -191,6 +193,18 @@ impl Soak {
         let _ = std::io::stdout().flush();
         happened.push_str(what);
         happened.push_str("; ");
+    }
+
+    /// As [`stir`](Self::stir), lifting the trouble where that takes long: a member that leaves waits for its last commits,
+    /// and so for its coordinator to be back.
+    async fn stir_despite(&mut self, trouble: &mut Option<Trouble>, cluster: &Cluster) -> Result<String> {
+        let stirring = self.stir();
+        tokio::pin!(stirring);
+        tokio::select! {
+            stirred = &mut stirring => return stirred,
+            () = sleep(LONG) => lift(trouble, cluster)?,
+        }
+        stirring.await
     }
 
     /// Somebody joins, leaves or is killed.
@@ -311,6 +325,13 @@ impl Soak {
         faults.iter().for_each(|fault| println!("{fault}"));
         Ok(faults.is_empty())
     }
+}
+
+fn lift(trouble: &mut Option<Trouble>, cluster: &Cluster) -> Result<()> {
+    if let (Some(trouble), Some(embedded)) = (trouble.take(), cluster.as_embedded()) {
+        trouble.lift(embedded)?;
+    }
+    Ok(())
 }
 
 /// Waits for this process to have no more threads than this, and gives how many it has.
