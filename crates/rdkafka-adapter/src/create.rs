@@ -12,7 +12,7 @@ use rdkafka::{consumer::StreamConsumer, util::AsyncRuntime};
 
 use crate::assignor::Assignor;
 use crate::error::Error;
-use crate::ffi::{self, Names, Offer, Refused};
+use crate::ffi::{self, Installed, Names, Offer, Refused};
 use crate::member::{Follower, Member, Place};
 use crate::saved_state::SavedState;
 use crate::shared::Shared;
@@ -214,6 +214,10 @@ where
     C: ConsumerContext,
     T: AssignedConsumer<C>,
 {
+    // Anything else that is asked of such a consumer would not be answered.
+    if let Installed::InAnotherProcess(process) = ffi::installed(consumer) {
+        return Err(Error::forked(process));
+    }
     let topics = match consumer.subscription() {
         Ok(subscription) => subscription.count(),
         Err(error) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::UnknownGroup) => {

@@ -63,6 +63,18 @@ pub enum Error {
     )]
     LibrdkafkaLayout,
 
+    /// The consumer belongs to the process that this one was forked from: its threads are not here.
+    #[error(
+        "the consumer was created in process {created_in}, and this is process {here}, forked from it: a consumer's threads \
+         stay behind, so here it reads nothing and most of its calls never return; create consumers after forking"
+    )]
+    Forked {
+        /// The id of the process that the consumer works in.
+        created_in: u32,
+        /// The id of this process.
+        here: u32,
+    },
+
     /// librdkafka refused.
     #[error("librdkafka refused: {0}")]
     Kafka(#[from] KafkaError),
@@ -70,4 +82,10 @@ pub enum Error {
     /// librdkafka refused to register a strategy.
     #[error("librdkafka refused to register the strategies ({0}); this consumer cannot be used")]
     Register(RDKafkaErrorCode),
+}
+
+impl Error {
+    pub(crate) fn forked(created_in: u32) -> Self {
+        Self::Forked { created_in, here: std::process::id() }
+    }
 }

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{mem, ptr, slice};
+use std::{mem, process, ptr, slice};
 
 use rdkafka::consumer::{Consumer, ConsumerContext};
 use rdkafka::types::{RDKafka, RDKafkaErrorCode, RDKafkaRespErr};
@@ -165,16 +165,34 @@ fn check(code: RDKafkaRespErr) -> Result<(), Refused> {
     Err(Refused::Code(code.into()))
 }
 
-/// The callbacks of one of the strategies that were installed in a consumer, if any were.
-pub(crate) fn installed<C>(consumer: &impl Consumer<C>) -> Option<Arc<dyn Callbacks>>
+/// Whose a consumer is.
+pub(crate) enum Installed {
+    /// Nothing of this crate's is in it.
+    Nothing,
+    /// This process's, with the callbacks of one of its strategies.
+    Here(Arc<dyn Callbacks>),
+    /// It was given its strategies in the process of this id, and this one was forked from that: none of the client's
+    /// threads is here, so that whoever waits for one waits for ever.
+    InAnotherProcess(u32),
+}
+
+/// What was installed in a consumer.
+pub(crate) fn installed<C>(consumer: &impl Consumer<C>) -> Installed
 where
     C: ConsumerContext,
 {
     // SAFETY: the client lives as long as the consumer that is borrowed here, and its list of strategies changes only
     // in `install`, under an exclusive borrow.
-    let plug = NonNull::new(unsafe { sys::ks_find(consumer.client().native_ptr()) })?;
+    let Some(plug) = NonNull::new(unsafe { sys::ks_find(consumer.client().native_ptr()) }) else {
+        return Installed::Nothing;
+    };
     // SAFETY: what is found is a plug given to the client in `install`, which lives as long as the client.
-    Some(Arc::clone(unsafe { &plug.cast::<Plug>().as_ref().callbacks }))
+    let plug = unsafe { plug.cast::<Plug>().as_ref() };
+    if plug.process == process::id() {
+        Installed::Here(Arc::clone(&plug.callbacks))
+    } else {
+        Installed::InAnotherProcess(plug.process)
+    }
 }
 
 /// An offer as the client owns it.
@@ -208,6 +226,8 @@ impl Offered {
 struct Plug {
     to_c: sys::Callbacks,
     callbacks: Arc<dyn Callbacks>,
+    /// The id of the process that the client's threads are in.
+    process: u32,
 }
 
 const _: () = assert!(mem::offset_of!(Plug, to_c) == 0);
@@ -222,7 +242,7 @@ impl Plug {
             refused: call_refused,
             rk: client,
         };
-        Box::new(Self { to_c, callbacks })
+        Box::new(Self { to_c, callbacks, process: process::id() })
     }
 }
 

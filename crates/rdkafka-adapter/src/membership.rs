@@ -7,8 +7,9 @@ use std::time::Duration;
 use kafka_sticky_core::{Reason, Report};
 use rdkafka::consumer::{Consumer, ConsumerContext};
 
+use crate::error::Error;
 use crate::event_log::Events;
-use crate::ffi;
+use crate::ffi::{self, Installed};
 use crate::partitions::{self, ByTopic};
 use crate::saved_state::SavedState;
 use crate::shared::Shared;
@@ -24,8 +25,18 @@ pub struct Membership {
 
 impl Membership {
     /// The membership of a consumer that was created, or given its strategies, by this crate; `None` of any other.
+    ///
+    /// `None`, and an error to `tracing`, also in a process that was forked from the consumer's: only the memory of a
+    /// consumer is copied, not its threads, so that it is a member of nothing there.
     pub fn of<C: ConsumerContext>(consumer: &impl Consumer<C>) -> Option<Self> {
-        Some(Self { shared: ffi::installed(consumer)?.shared() })
+        match ffi::installed(consumer) {
+            Installed::Nothing => None,
+            Installed::Here(callbacks) => Some(Self { shared: callbacks.shared() }),
+            Installed::InAnotherProcess(process) => {
+                tracing::error!("{}", Error::forked(process));
+                None
+            }
+        }
     }
 
     /// The last assignment that this member was given; `None` before the first. It stays through revocation and loss:

@@ -1,8 +1,14 @@
 //! Several consumers in one process, and one process that becomes two.
 
-use anyhow::{Result, ensure};
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result, ensure};
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_tests::group::Group;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::stage::PATIENCE;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn consumers_of_different_groups_and_strategies_share_a_process() -> Result<()> {
@@ -29,5 +35,14 @@ async fn consumers_of_different_groups_and_strategies_share_a_process() -> Resul
     for (_, group) in groups {
         group.disband().await?;
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_forks_is_told_that_its_consumers_stay_behind() -> Result<()> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forks"));
+    command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    let output = timeout(PATIENCE, command.output()).await.context("it hangs")??;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
