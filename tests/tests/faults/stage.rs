@@ -15,6 +15,9 @@ use rdkafka::producer::DefaultProducerContext;
 
 pub(crate) const TOPICS: [(&str, i32); 2] = [("orders", 9), ("payments", 5)];
 pub(crate) const PARTITIONS: usize = 14;
+/// So long that a busy machine makes nobody miss its heartbeats, which on the mock cluster is dangerous: member ids there are
+/// addresses, and who comes back late may be taken for somebody else.
+const SESSION_MILLIS: &str = "6000";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Three brokers, of which the first coordinates.
@@ -34,9 +37,9 @@ impl Stage {
         let coordinator = MockCoordinator::Group(cluster.group().to_owned());
         cluster.as_embedded().expect("it is").mock().coordinator(coordinator, Self::COORDINATOR)?;
         let mut config = cluster.member_config();
-        config.set("session.timeout.ms", "3000").set("enable.auto.offset.store", "false");
+        config.set("session.timeout.ms", SESSION_MILLIS).set("enable.auto.offset.store", "false");
         // How soon a JoinGroup is given up that the mock cluster forgot, as it does once the session is over.
-        config.set("max.poll.interval.ms", "6000");
+        config.set("max.poll.interval.ms", SESSION_MILLIS);
         let mut group = Group::new(config, env!("CARGO_BIN_EXE_demo"));
         let writer = Writer::start(cluster.bootstrap_servers(), Duration::from_millis(50))?;
         let mut topics = Vec::new();
@@ -66,10 +69,10 @@ impl Stage {
         self.cluster.group()
     }
 
-    /// The configuration of a member that nobody watches.
+    /// The configuration of a member that nobody watches: it commits nothing, so that others read again what it read.
     pub(crate) fn config(&self) -> ClientConfig {
         let mut config = self.cluster.member_config();
-        config.set("session.timeout.ms", "3000");
+        config.set("session.timeout.ms", SESSION_MILLIS).set("enable.auto.commit", "false");
         config
     }
 
