@@ -93,6 +93,8 @@ async fn run() -> Result<bool> {
 /// A group that is soaked.
 struct Soak {
     random: Rng,
+    /// Of the embedded cluster.
+    coordinator: i32,
     group: Group,
     writer: Writer,
     topics: Vec<String>,
@@ -141,9 +143,24 @@ impl Soak {
             writer.write_to(&topic, partitions);
             topics.push(topic);
         }
+        let coordinator = 1;
+        if let Some(embedded) = cluster.as_embedded() {
+            Trouble::Moved { coordinator }.begin(embedded, cluster.group())?;
+        }
         let (residents, count) = (Residents::default(), Count::default());
         let started = Instant::now();
-        Ok(Self { random, group, writer, topics, started, threads_before: 0, residents, born: 0, count })
+        Ok(Self {
+            random,
+            coordinator,
+            group,
+            writer,
+            topics,
+            started,
+            threads_before: 0,
+            residents,
+            born: 0,
+            count,
+        })
     }
 
     async fn live(mut self, cluster: &Cluster, time: Duration) -> Result<bool> {
@@ -163,12 +180,15 @@ impl Soak {
 
         while self.started.elapsed() < time {
             let mut trouble = match cluster.as_embedded() {
-                Some(_) if self.random.bool() => Some(Trouble::any(&mut self.random)),
+                Some(_) if self.random.bool() => Some(Trouble::any(&mut self.random, self.coordinator)),
                 _ => None,
             };
             let mut happened = String::new();
             if let (Some(trouble), Some(embedded)) = (trouble, cluster.as_embedded()) {
                 trouble.begin(embedded, cluster.group())?;
+                if let Trouble::Moved { coordinator } = trouble {
+                    self.coordinator = coordinator;
+                }
                 self.count.troubles += 1;
                 self.tell(&mut happened, &trouble.to_string());
             }

@@ -45,9 +45,13 @@ const REFUSALS: [(Api, &[Code]); 5] = [
 ];
 
 impl Trouble {
-    pub(crate) fn any(random: &mut Rng) -> Self {
-        let broker = random.i32(1..=i32::from(Cluster::EMBEDDED_BROKERS));
+    /// Anything, with this broker as the coordinator so far. That one stays up: a member that comes back to it may join twice,
+    /// and the mock cluster then ends the process.
+    pub(crate) fn any(random: &mut Rng, coordinator: i32) -> Self {
+        let brokers = i32::from(Cluster::EMBEDDED_BROKERS);
+        let broker = random.i32(1..=brokers);
         match random.u8(0..5) {
+            0 if broker == coordinator => Self::Down { broker: broker % brokers + 1 },
             0 => Self::Down { broker },
             1 => Self::Slow { broker, millis: random.u64(20..400) },
             2 => Self::Moved { coordinator: broker },
