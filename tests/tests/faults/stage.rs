@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use kafka_sticky_rdkafka_adapter::mocking::GroupCluster;
 use kafka_sticky_tests::cluster::Cluster;
 use kafka_sticky_tests::group::Group;
+use kafka_sticky_tests::history::Record;
 use kafka_sticky_tests::judge;
 use kafka_sticky_tests::writer::Writer;
 use rdkafka::ClientConfig;
@@ -91,15 +92,14 @@ impl Stage {
 
     /// How often members were told to give something up so far.
     pub(crate) fn revocations(&self) -> usize {
-        self.group.history().record().revocations.values().sum()
+        revocations(&self.group.history().record())
     }
 
     /// Waits until members were told to give something up more often than that.
     pub(crate) async fn wait_for_revocation(&self, after: usize) -> Result<()> {
-        let more = |sum: usize| (sum > after).then_some(());
         self.group
             .history()
-            .wait("revocation", PATIENCE, |record| more(record.revocations.values().sum()))
+            .wait("revocation", PATIENCE, |record| (revocations(record) > after).then_some(()))
             .await
     }
 
@@ -128,6 +128,10 @@ impl Stage {
             .await?;
         self.group.disband().await
     }
+}
+
+fn revocations(record: &Record) -> usize {
+    record.revocations.values().map(Vec::len).sum()
 }
 
 /// All partitions of one member of the history, as it last said.

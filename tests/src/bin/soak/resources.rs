@@ -34,7 +34,7 @@ pub(crate) struct Residents {
 
 impl Residents {
     /// How much more memory the last quarter may take than the second. The allocator keeps what a peak took.
-    const SLACK_KIB: u64 = 4 << 10;
+    const SLACK_KIB: u64 = 2 << 10;
 
     pub(crate) fn sample(&mut self, name: &str, taken: Taken) {
         self.samples.entry(name.to_owned()).or_default().push(taken);
