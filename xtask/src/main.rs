@@ -28,7 +28,7 @@ Usage: cargo xtask COMMAND
   lint                                  rustfmt, clippy, docs, README
   readme                                rewrites the README's introduction from the crate docs
   bench core [ARGUMENT ...]             the solver's benchmarks; arguments go to criterion
-  bench peers [--quick | --test] [--json] [--cases TEXT] [--peers NAME,...]
+  bench peers [--quick | --test] [--json] [--cases TEXT] [--peers NAME/...]
                                         ours beside the other clients; needs what interop needs
   builds                                one group under each build of librdkafka that services use; needs CMake
   memcheck                              a group that rebalances, under valgrind

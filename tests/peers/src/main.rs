@@ -35,7 +35,7 @@ mod whole;
 
 const USAGE: &str = "\
 Usage: peers assign GROUPS ANSWERS WARM_MS MEASURE_MS STRATEGY   what the other clients' programs do, by ours
-       peers bench [--quick | --test] [--json] [--cases TEXT] [--peers NAME,...] PROGRAMS
+       peers bench [--quick | --test] [--json] [--cases TEXT] [--peers NAME/...] PROGRAMS
        peers leader [--quick | --test] [--json] [--cases TEXT] PROGRAMS
        peers never-worse [--groups COUNT] PROGRAMS
        peers bytes [--write] PROGRAMS

@@ -43,7 +43,7 @@ impl Options {
                 Long("cases") => only = Some(parser.value()?.string()?),
                 Long("peers") => {
                     let names = parser.value()?.string()?;
-                    peers.retain(|peer| names.split(',').any(|name| peer.to_string().starts_with(name)));
+                    peers.retain(|peer| names.split('/').any(|name| peer.to_string() == name));
                 }
                 Long("groups") => groups = parser.value()?.parse()?,
                 Long(option) => {
