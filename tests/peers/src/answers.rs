@@ -39,12 +39,12 @@ impl Answers {
     }
 }
 
-/// The first `expected` answers in a file.
-pub(crate) fn read(path: &Path, expected: usize) -> Result<Vec<Answer>> {
+/// The first `expected` answers in a file, which has no others, unless its writer was `interrupted`.
+pub(crate) fn read(path: &Path, expected: usize, interrupted: bool) -> Result<Vec<Answer>> {
     let file = File::open(path).with_context(|| format!("there is no answer in {}", path.display()))?;
     let mut input = BufReader::with_capacity(1 << 20, file);
     let answers: Vec<Answer> = (0..expected).map(|_| read_one(&mut input)).collect::<Result<_>>()?;
-    ensure!(input.read(&mut [0])? == 0, "there is more in {} than was asked", path.display());
+    ensure!(interrupted || input.read(&mut [0])? == 0, "there is more in {} than was asked", path.display());
     Ok(answers)
 }
 

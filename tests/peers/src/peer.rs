@@ -173,7 +173,8 @@ impl Programs {
         let (rounds, _) = heard?;
         let answered =
             rounds.iter().filter(|round| round.first_ms.is_some() || round.error.is_some()).count();
-        let answers = answers::read(&path, answered).with_context(|| format!("{peer}'s answers"))?;
+        let answers = answers::read(&path, answered, end != End::Finished)
+            .with_context(|| format!("{peer}'s answers"))?;
         Ok(Run { rounds, answers, end })
     }
 
