@@ -306,9 +306,12 @@ impl LiveGroup {
     pub async fn settle(&mut self) -> Result<Settled> {
         let settled = self.settle_unjudged().await?;
         let record = self.history.record();
-        let before = self.settled.as_ref().filter(|_| !mem::take(&mut self.forgotten));
+        let forgotten = mem::take(&mut self.forgotten);
+        let before = self.settled.as_ref().filter(|_| !forgotten);
         settled.judge(&record, &self.topics, before)?;
-        self.stage.tally.borrow_mut().add(&settled, &self.topics);
+        if !forgotten {
+            self.stage.tally.borrow_mut().add(&settled, &self.topics);
+        }
         self.settled = Some(settled.clone());
         Ok(settled)
     }
