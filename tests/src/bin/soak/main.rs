@@ -132,6 +132,8 @@ impl Soak {
             .set("heartbeat.interval.ms", "300")
             // How soon a JoinGroup is given up that the mock cluster forgot, as it does once the session is over.
             .set("max.poll.interval.ms", "6000")
+            // With each new bootstrap librdkafka gets threads that it keeps, and threads are counted.
+            .set("metadata.recovery.strategy", "none")
             .set("auto.commit.interval.ms", "200")
             .set("enable.auto.offset.store", "false");
         let mut group = Group::new(config, executable.to_str().context("its path is not UTF-8")?);
