@@ -27,6 +27,7 @@
 
 use crate::interop::scenario::Scenario;
 
+mod brokers;
 mod command;
 mod cooperative;
 mod eager;
@@ -45,6 +46,7 @@ pub fn all() -> Vec<Scenario> {
         migrations::scenarios(),
         faults::scenarios(),
         static_members::scenarios(),
+        brokers::scenarios(),
     ];
     themes.into_iter().flatten().collect()
 }
