@@ -11,7 +11,7 @@ use crate::{assignment::Assignment, dense, interner::Interner, report::Options};
 /// true does not count.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
-    /// Sorted; a topic's position is its [`TopicId`].
+    /// Sorted; a topic's position is its [`TopicId`](crate::dense::TopicId).
     topics: Vec<&'a str>,
     /// In tie-break order; a member's position is its [`dense::MemberId`].
     members: Vec<Identity<'a>>,
