@@ -38,12 +38,8 @@ pub(crate) trait Callbacks: Send + Sync + 'static {
     fn assign(&self, round: &mut Round<'_>) -> Result<(), String>;
     /// What this member was given.
     fn assigned(&self, share: Share<'_>);
-    /// This member has to give something up, or has lost it already. On the thread that polls, ahead of the rebalance
-    /// callback; of the strategy that is offered first.
-    fn revoked(&self, partitions: Partitions<'_>, lost: bool);
-    /// The group refused this member. On the thread that polls; of the strategy that is offered first.
-    fn refused(&self, code: RDKafkaErrorCode);
-    /// What the application sees of this member.
+    /// What the application sees of this member. It is told itself, on the thread that polls, of what concerns the member
+    /// whatever the strategy: revocations, ahead of the rebalance callback, and refusals.
     fn shared(&self) -> Arc<Shared>;
     /// One of the others panicked.
     fn panicked(&self, callback: &'static str, message: &str);
@@ -309,13 +305,13 @@ unsafe extern "C" fn call_revoked(plug: *mut c_void, partitions: *const sys::Lis
     // SAFETY: as in `call_join`; nobody changes what is behind a plug, so any thread may come.
     let callbacks = unsafe { &(*plug.cast::<Plug>()).callbacks };
     let partitions = Partitions { raw: partitions, callback: PhantomData };
-    guarded(callbacks, "revoked", || callbacks.revoked(partitions, lost != 0));
+    guarded(callbacks, "revoked", || callbacks.shared().revoked(partitions, lost != 0));
 }
 
 unsafe extern "C" fn call_refused(plug: *mut c_void, code: RDKafkaRespErr) {
     // SAFETY: as in `call_revoked`.
     let callbacks = unsafe { &(*plug.cast::<Plug>()).callbacks };
-    guarded(callbacks, "refused", || callbacks.refused(code.into()));
+    guarded(callbacks, "refused", || callbacks.shared().refused(code.into()));
 }
 
 /// Runs `call` and, where it panics, says so and gives `None`: a panic must not cross into C.

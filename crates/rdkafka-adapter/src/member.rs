@@ -7,12 +7,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kafka_sticky_protocol::SubscriptionWriter;
-use rdkafka::types::RDKafkaErrorCode;
 
 use crate::assignor::{Assignor, AssignorError, Joining};
 use crate::decoded::{self, Decoded};
 use crate::events::Event;
-use crate::ffi::{self, Callbacks, Join, Partitions, Share};
+use crate::ffi::{self, Callbacks, Join, Share};
 use crate::membership::Led;
 use crate::memory::Memory;
 use crate::plan::Plan;
@@ -179,14 +178,6 @@ impl Callbacks for Member {
         });
     }
 
-    fn revoked(&self, partitions: Partitions<'_>, lost: bool) {
-        self.shared.revoked(partitions, lost);
-    }
-
-    fn refused(&self, code: RDKafkaErrorCode) {
-        self.shared.refused(code);
-    }
-
     fn panicked(&self, callback: &'static str, message: &str) {
         self.failed(callback, format!("it panicked: {message}"));
     }
@@ -223,14 +214,6 @@ impl Callbacks for Follower {
 
     fn assigned(&self, share: Share<'_>) {
         self.shared.given(self.name, share);
-    }
-
-    fn revoked(&self, partitions: Partitions<'_>, lost: bool) {
-        self.shared.revoked(partitions, lost);
-    }
-
-    fn refused(&self, code: RDKafkaErrorCode) {
-        self.shared.refused(code);
     }
 
     fn panicked(&self, callback: &'static str, message: &str) {

@@ -85,7 +85,7 @@ impl Plan {
     }
 
     /// What `kafka-sticky-core` assigned for [`Round::group`] of this round, without what it withholds, and what changes
-    /// hands by that. Linear in the size of the round.
+    /// hands by that. Linear in the size of the round, but for sorting what members had that are gone.
     pub fn from_core<'r>(round: &'r Round<'_>, group: &Group<'r>, assignment: &Assignment<'r>) -> Self {
         let mut plan = Self::new(round);
         let topics = topic_indices(round);
@@ -202,21 +202,28 @@ impl Plan {
 
 /// What changes hands: all that is claimed and not kept, and what members had that are gone.
 fn changes<'r>(round: &'r Round<'_>, group: &Group<'r>, assignment: &Assignment<'r>) -> Vec<Change> {
-    let mut had_by_gone = HashMap::new();
+    let mut had_by_gone = Vec::new();
     for Gone { id, had } in &round.gone {
         for Listing { topic, partitions, .. } in had {
-            had_by_gone.extend(partitions.iter().map(|partition| ((*topic, *partition), *id)));
+            had_by_gone.extend(partitions.iter().map(|partition| (*topic, *partition, *id)));
         }
     }
+    // In the order of the changes, so that one pass over both finds them.
+    had_by_gone.sort_unstable();
+    let mut had_by_gone = had_by_gone.into_iter().peekable();
     let mut names = HashMap::<&str, Arc<str>>::new();
     let mut shared = |name: &'r str| Arc::clone(names.entry(name).or_insert_with(|| name.into()));
     let mut changes = Vec::new();
     for change in assignment.changes(group) {
         let from = match change.reason {
-            Reason::Unclaimed => match had_by_gone.get(&(change.topic, change.partition)) {
-                Some(gone) => Some(*gone),
-                None => continue,
-            },
+            Reason::Unclaimed => {
+                let at = (change.topic, change.partition);
+                while had_by_gone.next_if(|&(topic, partition, _)| (topic, partition) < at).is_some() {}
+                match had_by_gone.peek() {
+                    Some(&(topic, partition, gone)) if (topic, partition) == at => Some(gone),
+                    _ => continue,
+                }
+            }
             _ => change.from,
         };
         changes.push(Change {

@@ -46,7 +46,8 @@ pub struct SavedState {
     partitions: Vec<(String, Vec<i32>)>,
 }
 
-/// Why bytes are no saved state. Go on without one: the consumer then starts as any new member does.
+/// Why bytes are no saved state, or a state cannot be written. Go on without one: the consumer then starts as any new
+/// member does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SavedStateError {
@@ -68,6 +69,15 @@ pub enum SavedStateError {
     /// The checksum fits, but what follows the group is no list of partitions.
     #[error("the saved state lists no partitions: {0}")]
     Partitions(#[from] ReadError),
+    /// The group's name cannot be written.
+    #[error("the saved state's group has a name of {length} bytes, and at most 32767 can be written")]
+    GroupTooLong {
+        /// How many bytes its UTF-8 has.
+        length: usize,
+    },
+    /// The partitions cannot be written.
+    #[error("the saved state cannot be written: {0}")]
+    Unwritable(#[from] WriteError),
 }
 
 impl SavedState {
@@ -99,13 +109,13 @@ impl SavedState {
     ///
     /// # Errors
     ///
-    /// Where a name is longer than Kafka's can be, or there are more than 2 GiB: not of a state that a membership gave.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, WriteError> {
+    /// [`GroupTooLong`](SavedStateError::GroupTooLong) and [`Unwritable`](SavedStateError::Unwritable): not of a state that a
+    /// membership gave.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, SavedStateError> {
         let had = self.partitions.iter().map(|(topic, partitions)| (topic.as_str(), partitions));
         let had = StickyUserDataWriter::new(had, Some(self.generation)).write(1)?;
         let length = self.group.len();
-        let group_length = i16::try_from(length)
-            .map_err(|_| WriteError::StringTooLong { field: kafka_sticky_protocol::Field::Topics, length })?;
+        let group_length = i16::try_from(length).map_err(|_| SavedStateError::GroupTooLong { length })?;
         let mut bytes = Self::MAGIC.to_vec();
         bytes.extend(Self::VERSION.to_be_bytes());
         bytes.extend(group_length.to_be_bytes());
@@ -205,6 +215,12 @@ mod tests {
         }
         assert_eq!(SavedState::from_bytes(b""), Err(SavedStateError::NotAState));
         assert_eq!(SavedState::from_bytes(&bytes[..bytes.len() - 1]), Err(SavedStateError::Checksum));
+    }
+
+    #[test]
+    fn a_group_whose_name_does_not_fit_is_not_written() {
+        let state = SavedState { group: "g".repeat(32_768), ..state() };
+        assert_eq!(state.to_bytes(), Err(SavedStateError::GroupTooLong { length: 32_768 }));
     }
 
     #[test]

@@ -137,20 +137,20 @@ impl Shared {
 
     /// This member joins; once for all its strategies.
     pub(crate) fn joins(&self, join: Join<'_>) {
-        let topics = sorted_topics(join);
+        let subscription = sorted_topics(join);
+        let topics = subscription.len();
         let mut state = self.lock();
         let fresh = Attempts { count: 0, first: Instant::now(), refused: None };
         let attempts = state.joining.get_or_insert(fresh);
         attempts.count = attempts.count.saturating_add(1);
         let Attempts { count, first, refused } = *attempts;
         let after_loss = std::mem::take(&mut state.has_lost).then(|| text(join.reason()));
-        state.subscription.clone_from(&topics);
+        state.subscription = subscription;
         let foreign = state.resumed.take_if(|resumed| resumed.group() != self.group);
         let resumed = state.resumed.clone().filter(|_| state.assigned.is_none());
         drop(state);
 
         let member_id = Some(text(join.member_id())).filter(|id| !id.is_empty());
-        let topics = topics.len();
         self.events.add(Event::Joining { member_id, topics, attempt: count, after_loss });
         if let Some(foreign) = foreign {
             self.events.add(Event::StateIgnored { group: foreign.group().to_owned() });
