@@ -31,6 +31,22 @@ fn a_simulation_is_assign_again_and_again() {
     }
 }
 
+#[test]
+fn what_a_member_was_given_in_a_step_outweighs_an_older_claim_of_who_joins() {
+    let run = json!({
+        "group": {
+            "topics": { "orders": 2 },
+            "members": { "a": { "topics": ["orders"], "owned": { "orders": [0, 1] }, "generation": 5 } },
+        },
+        "events": [
+            { "join": { "b": { "topics": ["orders"], "owned": { "orders": [0, 1] }, "generation": 5 } } },
+        ],
+    });
+    let history = printed(kafka_sticky(["simulate"]).stdin(run.to_string()));
+    // Were the two claims of one generation, nobody would own anything.
+    assert_eq!(history["steps"][1]["report"]["owned"], 2, "{history}");
+}
+
 /// Assigns the group and lets its members own what they got.
 fn same_as_assign(group: &mut Value, rebalance: &Value) {
     let result = assigned(group);
