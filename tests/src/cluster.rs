@@ -28,6 +28,15 @@ impl Cluster {
     /// How many brokers an embedded cluster has; their ids start at 1.
     pub const EMBEDDED_BROKERS: u16 = 3;
 
+    /// The one at these servers, or without any one inside this process.
+    ///
+    /// # Errors
+    ///
+    /// Where there can be no client.
+    pub fn open(servers: Option<String>, name: &str) -> Result<Self> {
+        servers.map_or_else(|| Self::embedded(name), |servers| Self::at(&servers, name))
+    }
+
     /// One inside this process.
     ///
     /// # Errors

@@ -11,6 +11,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use crate::cluster::Cluster;
+use crate::group::Group;
 use crate::seen::Partition;
 
 /// Writes one message to every partition it knows, again and again.
@@ -42,6 +44,27 @@ impl Writer {
     /// From now on also to this topic, or to more partitions of it.
     pub fn write_to(&self, topic: &str, partitions: i32) {
         self.partitions.lock().expect("the writer panicked").insert(topic.to_owned(), partitions);
+    }
+
+    /// Creates topics of which the group's judge knows, and writes to them from now on. Gives their full names.
+    ///
+    /// # Errors
+    ///
+    /// Where the cluster refuses.
+    pub async fn write_to_new(
+        &self,
+        topics: &[(&str, i32)],
+        cluster: &Cluster,
+        group: &mut Group,
+    ) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for &(topic, partitions) in topics {
+            let name = cluster.create_topic(topic, partitions).await?;
+            group.expect_topic(&name, partitions);
+            self.write_to(&name, partitions);
+            names.push(name);
+        }
+        Ok(names)
     }
 
     /// Stops, and gives how many messages each partition was acknowledged to hold.

@@ -43,13 +43,7 @@ impl Stage {
         config.set("max.poll.interval.ms", SESSION_MILLIS);
         let mut group = Group::new(config, env!("CARGO_BIN_EXE_demo"));
         let writer = Writer::start(cluster.bootstrap_servers(), Duration::from_millis(50))?;
-        let mut topics = Vec::new();
-        for (topic, partitions) in TOPICS {
-            let topic = cluster.create_topic(topic, partitions).await?;
-            group.expect_topic(&topic, partitions);
-            writer.write_to(&topic, partitions);
-            topics.push(topic);
-        }
+        let topics = writer.write_to_new(&TOPICS, &cluster, &mut group).await?;
         let mut stage = Self { cluster, group, topics, writer };
         for member in members {
             stage.join(member);

@@ -56,10 +56,7 @@ async fn run() -> Result<bool> {
             _ => bail!("{}\n\n{USAGE}", argument.unexpected()),
         }
     }
-    let cluster = match bootstrap_servers {
-        Some(servers) => Cluster::at(&servers, NAME)?,
-        None => Cluster::embedded(NAME)?,
-    };
+    let cluster = Cluster::open(bootstrap_servers, NAME)?;
     let verdict = Demo::start(&cluster).await?.play(&cluster).await;
     cluster.clean_up().await?;
     verdict
@@ -81,11 +78,7 @@ impl Demo {
         let mut group =
             Group::new(cluster.member_config(), executable.to_str().context("its path is not UTF-8")?);
         let writer = Writer::start(cluster.bootstrap_servers(), PAUSE)?;
-        for (topic, partitions) in [("orders", 12), ("payments", 7)] {
-            let topic = cluster.create_topic(topic, partitions).await?;
-            group.expect_topic(&topic, partitions);
-            writer.write_to(&topic, partitions);
-        }
+        writer.write_to_new(&[("orders", 12), ("payments", 7)], cluster, &mut group).await?;
         println!("{cluster}: topics orders (12 partitions) and payments (7), a producer that keeps writing");
         Ok(Self { group, writer, started: Instant::now(), moves: 0, least_moves: 0, all_optimal: true })
     }
@@ -111,9 +104,7 @@ impl Demo {
         self.group.kill("eve").await?;
         self.show("eve is killed (SIGKILL)").await?;
 
-        let topic = cluster.create_topic("refunds", 5).await?;
-        self.group.expect_topic(&topic, 5);
-        self.writer.write_to(&topic, 5);
+        self.writer.write_to_new(&[("refunds", 5)], cluster, &mut self.group).await?;
         self.show("topic refunds is created (5 partitions), and matches the pattern subscribed to").await?;
 
         if cluster.can_grow() {

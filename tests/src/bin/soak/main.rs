@@ -76,10 +76,7 @@ async fn run() -> Result<bool> {
             _ => bail!("{}\n\n{USAGE}", argument.unexpected()),
         }
     }
-    let cluster = match servers {
-        Some(servers) => Cluster::at(&servers, "soak")?,
-        None => Cluster::embedded("soak")?,
-    };
+    let cluster = Cluster::open(servers, "soak")?;
     println!("{cluster}, {minutes} minutes, --seed {seed}");
     let soak = Soak::start(&cluster, Rng::with_seed(seed)).await?;
     let verdict = soak.live(&cluster, Duration::from_secs_f64(minutes * 60.0)).await;
@@ -138,13 +135,7 @@ impl Soak {
             .set("enable.auto.offset.store", "false");
         let mut group = Group::new(config, executable.to_str().context("its path is not UTF-8")?);
         let writer = Writer::start(cluster.bootstrap_servers(), PAUSE)?;
-        let mut topics = Vec::new();
-        for (topic, partitions) in TOPICS {
-            let topic = cluster.create_topic(topic, partitions).await?;
-            group.expect_topic(&topic, partitions);
-            writer.write_to(&topic, partitions);
-            topics.push(topic);
-        }
+        let topics = writer.write_to_new(&TOPICS, &cluster, &mut group).await?;
         let coordinator = 1;
         if let Some(embedded) = cluster.as_embedded() {
             Trouble::Moved { coordinator }.begin(embedded, cluster.group())?;
