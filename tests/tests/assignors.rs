@@ -12,11 +12,12 @@ use kafka_sticky_tests::manners::{Honest, Silent};
 use kafka_sticky_tests::mixed::{Generation, Mixed};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 const TOPICS: &[&str; 2] = &["orders", "payments"];
 const SIZES: &[(&str, i32)] = &[("orders", 7), ("payments", 4)];
 const NAME: &str = "mine";
+const PATIENCE: Duration = Duration::from_secs(60);
 const BOTH: [RebalanceProtocol; 2] = [RebalanceProtocol::Eager, RebalanceProtocol::Cooperative];
 
 /// The methods and reasons of all failures, in order.
@@ -85,12 +86,26 @@ impl Assignor for Panics {
     }
 }
 
+/// The events of a member whose assignor fails at every assignment too, once it has failed at the last.
+async fn events_up_to_a_failure(group: &Mixed, member: &str) -> Result<Vec<Event>> {
+    let failed = async {
+        loop {
+            let events = group.events(member);
+            if matches!(events.last(), Some(Event::AssignorFailed { method: "assigned", .. })) {
+                return events;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, failed).await.with_context(|| format!("{:#?}", group.events(member)))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_whose_assignor_panics_on_every_call_stays_assigned_and_hears_of_each() -> Result<()> {
     for protocol in BOTH {
         let (group, generation) = a_group_of(&Panics(protocol)).await?;
         assert_eq!(generation.loads(), [3, 4, 4], "{protocol}");
-        let events = group.events("leader");
+        let events = events_up_to_a_failure(&group, "leader").await?;
         assert!(led(&events) >= 3, "{protocol}: {events:#?}");
         assert_eq!(failed(&events, "assign"), led(&events), "{protocol}: {events:#?}");
         assert_eq!(failed(&events, "assigned"), assigned(&events), "{protocol}: {events:#?}");
@@ -98,7 +113,7 @@ async fn a_group_whose_assignor_panics_on_every_call_stays_assigned_and_hears_of
         for (method, reason) in failures(&events) {
             assert_eq!(reason, format!("it panicked: in {method}"), "{protocol}");
         }
-        let follower = group.events("follower");
+        let follower = events_up_to_a_failure(&group, "follower").await?;
         assert_eq!(failed(&follower, "assign"), 0, "{protocol}: {follower:#?}");
         assert_eq!(failed(&follower, "assigned"), assigned(&follower), "{protocol}: {follower:#?}");
     }
@@ -347,7 +362,7 @@ async fn a_plan_is_used_and_user_data_reaches_the_leader_and_the_members() -> Re
     drop(heard);
     let mut told: BTreeSet<(u8, i32, usize)> = BTreeSet::new();
     while !told.contains(&(3, generation.number, 11)) {
-        let next = timeout(Duration::from_secs(10), hears.recv()).await?;
+        let next = timeout(PATIENCE, hears.recv()).await?;
         let (bid, assigned) = next.context("the assignor was not told")?;
         told.insert((bid, assigned.generation, assigned.load()));
     }

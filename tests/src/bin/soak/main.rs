@@ -135,7 +135,7 @@ impl Soak {
             .set("enable.auto.offset.store", "false");
         let mut group = Group::new(config, executable.to_str().context("its path is not UTF-8")?);
         let writer = Writer::start(cluster.bootstrap_servers(), PAUSE)?;
-        let topics = writer.write_to_new(&TOPICS, &cluster, &mut group).await?;
+        let topics = writer.write_to_new(&TOPICS, cluster, &mut group).await?;
         let coordinator = 1;
         if let Some(embedded) = cluster.as_embedded() {
             Trouble::Moved { coordinator }.begin(embedded, cluster.group())?;
