@@ -73,6 +73,38 @@ async fn a_cooperative_member_gets_back_what_it_had_by_its_saved_state() -> Resu
     a_restarted_member_gets_back_what_it_had("cooperative-sticky", "b").await
 }
 
+/// What is withheld from one that comes back is nobody's in the rebalance that gives it out.
+#[tokio::test(flavor = "multi_thread")]
+async fn cooperative_members_that_are_restarted_together_get_back_each_its_own() -> Result<()> {
+    let mut group = Mixed::new("cooperative-sticky", SIZES)?;
+    let mut settled = None;
+    for name in ["a", "b", "c", "d"] {
+        group.join(name, TOPICS)?;
+        settled = Some(group.settle().await?);
+    }
+    let before = settled.context("four joined")?;
+    let mut states = Vec::new();
+    for name in ["c", "d"] {
+        states.push(group.saved_state(name).context("it was given something")?);
+        group.leave(name).await?;
+    }
+    assert_eq!(group.settle().await?.loads(), [30, 30]);
+
+    let config = group.config();
+    for (name, state) in ["c again", "d again"].into_iter().zip(states) {
+        group.join_with(name, TOPICS, &config, &Assignors::new().resuming(state))?;
+    }
+    let after = group.settle().await?;
+    for name in ["c", "d"] {
+        assert_eq!(
+            after.shares[&format!("{name} again")],
+            before.shares[name],
+            "{name}: {before:#?} {after:#?}"
+        );
+    }
+    Ok(())
+}
+
 /// A state that says whatever one likes.
 fn state(group: &str, generation: i32, partitions: &[(&str, std::ops::Range<i32>)]) -> SavedState {
     let partitions = partitions.iter();

@@ -171,7 +171,7 @@ impl Callbacks for Member {
     }
 
     fn assigned(&self, share: Share<'_>) {
-        let assigned = self.shared.given(&self.name, share);
+        let assigned = self.shared.given(&self.name, self.protocol, share);
         self.ask("assigned", || {
             self.assignor.assigned(&assigned);
             Ok(())
@@ -213,7 +213,8 @@ impl Callbacks for Follower {
     }
 
     fn assigned(&self, share: Share<'_>) {
-        self.shared.given(self.name, share);
+        // All of librdkafka's that is followed is eager: its `cooperative-sticky` is replaced.
+        self.shared.given(self.name, RebalanceProtocol::Eager, share);
     }
 
     fn panicked(&self, callback: &'static str, message: &str) {

@@ -13,6 +13,7 @@ use crate::membership::{Assigned, Led};
 use crate::memory::Memory;
 use crate::partitions;
 use crate::saved_state::SavedState;
+use crate::strategy::RebalanceProtocol;
 
 /// librdkafka's main thread and the one that polls write, the application reads.
 #[derive(Debug)]
@@ -29,8 +30,8 @@ struct State {
     /// As of the last JoinGroup.
     subscription: Vec<String>,
     assigned: Option<Arc<Assigned>>,
-    /// What its predecessor had, until it is given something itself.
-    resumed: Option<SavedState>,
+    /// What its predecessor had, or it had itself and has lost, until it is given something.
+    had: Option<SavedState>,
     /// Since it was last given something.
     joining: Option<Attempts>,
     /// Since it joined last.
@@ -60,23 +61,28 @@ pub(crate) struct Planned {
 pub(crate) enum Claims {
     Nothing,
     Given(Arc<Assigned>),
-    /// By that of its predecessor.
-    Resumed(Arc<Assigned>),
+    /// It holds nothing of it any more, or never did: its predecessor had it.
+    Had {
+        had: Arc<Assigned>,
+        /// That the member was in last itself.
+        generation: Option<i32>,
+    },
 }
 
 impl Claims {
     pub(crate) fn last(&self) -> Option<&Assigned> {
         match self {
             Self::Nothing => None,
-            Self::Given(last) | Self::Resumed(last) => Some(last),
+            Self::Given(last) | Self::Had { had: last, .. } => Some(last),
         }
     }
 
     /// The generation that the member was in itself.
     pub(crate) fn generation(&self) -> Option<i32> {
         match self {
+            Self::Nothing => None,
             Self::Given(last) => Some(last.generation),
-            Self::Nothing | Self::Resumed(_) => None,
+            Self::Had { generation, .. } => *generation,
         }
     }
 }
@@ -89,7 +95,7 @@ impl Shared {
 
     pub(crate) fn new(names: Names, offered: Vec<String>, resumed: Option<SavedState>) -> Self {
         let group = names.group.clone();
-        let state = Mutex::new(State { resumed, ..State::default() });
+        let state = Mutex::new(State { had: resumed, ..State::default() });
         Self { group, offered, state, events: Arc::new(EventLog::new(names)) }
     }
 
@@ -100,22 +106,24 @@ impl Shared {
     /// What the next process is to claim.
     pub(crate) fn saved_state(&self) -> Option<SavedState> {
         let state = self.lock();
-        match &state.assigned {
-            Some(assigned) => Some(SavedState::of(&self.group, assigned)),
-            None => state.resumed.clone(),
-        }
+        let given = state.assigned.as_ref().map(|assigned| SavedState::of(&self.group, assigned));
+        state.had.clone().or(given)
     }
 
     /// What a member claims that joins.
     pub(crate) fn claims(&self, join: Join<'_>) -> Claims {
         let state = self.lock();
-        if let Some(assigned) = &state.assigned {
-            return Claims::Given(Arc::clone(assigned));
-        }
-        let Some(resumed) = state.resumed.clone() else { return Claims::Nothing };
+        let (given, had) = (state.assigned.clone(), state.had.clone());
         drop(state);
-        let claims = resumed.claims(join.topics());
-        if claims.load() == 0 { Claims::Nothing } else { Claims::Resumed(Arc::new(claims)) }
+        let empty_handed = given.as_ref().is_none_or(|given| given.load() == 0);
+        let had = had.filter(|_| empty_handed).map(|had| had.claims(join.topics()));
+        match (had.filter(|had| had.load() > 0), given) {
+            (None, None) => Claims::Nothing,
+            (None, Some(given)) => Claims::Given(given),
+            (Some(had), given) => {
+                Claims::Had { had: Arc::new(had), generation: given.map(|given| given.generation) }
+            }
+        }
     }
 
     pub(crate) fn memory(&self) -> Arc<Memory> {
@@ -146,8 +154,8 @@ impl Shared {
         let Attempts { count, first, refused } = *attempts;
         let after_loss = std::mem::take(&mut state.has_lost).then(|| text(join.reason()));
         state.subscription = subscription;
-        let foreign = state.resumed.take_if(|resumed| resumed.group() != self.group);
-        let resumed = state.resumed.clone().filter(|_| state.assigned.is_none());
+        let foreign = state.had.take_if(|had| had.group() != self.group);
+        let resumed = state.had.clone().filter(|_| state.assigned.is_none());
         drop(state);
 
         let member_id = Some(text(join.member_id())).filter(|id| !id.is_empty());
@@ -174,17 +182,26 @@ impl Shared {
         self.lock().planned = Some(planned);
     }
 
-    /// This member was given something by the strategy of this name.
-    pub(crate) fn given(&self, strategy: &str, share: Share<'_>) -> Arc<Assigned> {
+    /// This member was given something by the strategy of this name and protocol.
+    pub(crate) fn given(
+        &self,
+        strategy: &str,
+        protocol: RebalanceProtocol,
+        share: Share<'_>,
+    ) -> Arc<Assigned> {
         let partitions = by_topic(share.partitions());
         let mut state = self.lock();
         let generation = share.generation();
         let planned = state.planned.take().filter(|planned| planned.generation == generation);
         let (led, memory) = planned.map(|planned| (planned.led, planned.memory)).unzip();
         state.memory = Arc::new(memory.unwrap_or_default());
-        let resumed = state.resumed.take().map(|resumed| resumed.assigned());
-        let before = state.assigned.take().or(resumed);
+        let resumed = || state.had.as_ref().map(SavedState::assigned);
+        let before = state.assigned.clone().or_else(resumed);
         let before = before.as_ref().map_or(&[][..], |before| &before.partitions);
+        // What is withheld from it now is given in a later generation, and until then it says what it had.
+        if protocol == RebalanceProtocol::Eager || !partitions.is_empty() {
+            state.had = None;
+        }
         let assigned = Arc::new(Assigned {
             generation,
             strategy: strategy.to_owned(),
@@ -208,6 +225,9 @@ impl Shared {
         let mut state = self.lock();
         state.has_lost |= lost;
         let had = state.assigned.clone();
+        if let Some(had) = had.as_ref().filter(|had| lost && had.load() > 0) {
+            state.had = Some(SavedState::of(&self.group, had));
+        }
         drop(state);
         let generation = had.as_ref().map_or(-1, |had| had.generation);
         let member_id = had.map_or_else(String::new, |had| had.member_id.clone());

@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -110,6 +110,19 @@ fn service() {
     assert!(said.contains("resuming") && said.contains("shutting down"), "{said}");
 }
 
+/// A process that does not outlive a test that fails.
+#[cfg(unix)]
+struct Stopped(Child);
+
+#[cfg(unix)]
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        // Fails where it has ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// As it runs in production: on a cluster that somebody else keeps, until it is interrupted.
 #[cfg(unix)]
 #[test]
@@ -119,27 +132,28 @@ fn service_on_a_cluster_runs_until_it_is_stopped_and_leaves_its_state() {
     let folder = env::temp_dir().join(format!("kafka-sticky-service-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let (log, state) = (folder.join("log"), folder.join("state"));
-    let mut service = Command::new(executables().join("service"))
+    let service = Command::new(executables().join("service"))
         .args(["--bootstrap-server", &cluster.bootstrap_servers(), "--topic", "orders", "--state"])
         .arg(&state)
         .stdin(Stdio::null())
         .stdout(File::create(&log).unwrap())
         .spawn()
         .unwrap();
+    let mut service = Stopped(service);
     let said = || fs::read_to_string(&log).unwrap();
     let started = Instant::now();
     while !(state.exists() && said().contains("load=3")) {
         assert!(started.elapsed() < A_MINUTE, "it is given nothing:\n{}", said());
-        assert_eq!(service.try_wait().unwrap(), None, "it ended by itself:\n{}", said());
+        assert_eq!(service.0.try_wait().unwrap(), None, "it ended by itself:\n{}", said());
         sleep(Duration::from_millis(50));
     }
-    let interrupt = Command::new("kill").args(["-s", "INT", &service.id().to_string()]).status().unwrap();
+    let interrupt = Command::new("kill").args(["-s", "INT", &service.0.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
-    while service.try_wait().unwrap().is_none() {
+    while service.0.try_wait().unwrap().is_none() {
         assert!(started.elapsed() < 2 * A_MINUTE, "it does not end:\n{}", said());
         sleep(Duration::from_millis(50));
     }
-    assert!(service.wait().unwrap().success(), "{}", said());
+    assert!(service.0.wait().unwrap().success(), "{}", said());
     let state = SavedState::from_bytes(&fs::read(&state).unwrap()).unwrap();
     assert_eq!((state.group(), state.partitions()), ("billing", &[("orders".to_owned(), vec![0, 1, 2])][..]));
     fs::remove_dir_all(folder).unwrap();
