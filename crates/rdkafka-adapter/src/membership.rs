@@ -46,7 +46,8 @@ impl Membership {
     }
 
     /// What the process that comes after this one is to claim, to be written down: what this member was given last.
-    /// `None` before the first assignment, unless it [resumes](crate::Assignors::resuming) a state itself.
+    /// `None` before the first assignment, unless it [resumes](crate::Assignors::resuming) a state itself. Under a cooperative
+    /// strategy a member that comes back is first given nothing, and this stays what it had until it is given something.
     ///
     /// It changes with every [`Event::Assigned`](crate::Event::Assigned), and stays after the consumer is gone.
     pub fn saved_state(&self) -> Option<SavedState> {
