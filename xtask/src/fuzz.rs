@@ -12,11 +12,12 @@ use anyhow::{Context as _, Result, bail};
 use xshell::{Shell, cmd};
 
 /// Targets by name, with the longest input that each is worth trying.
-const TARGETS: [(&str, u32); 6] = [
+const TARGETS: [(&str, u32); 7] = [
     ("subscription", 120),
     ("assignment", 120),
     ("sticky-user-data", 120),
     ("member-claims", 120),
+    ("saved-state", 120),
     ("group", 1_000),
     ("history", 600),
 ];
@@ -146,6 +147,7 @@ impl Folders {
             .ignore_stderr()
             .run()?;
         shell.remove_path(kept)?;
+        shell.create_dir(kept)?;
         for input in shell.read_dir(folder)? {
             let name = input.file_name().context("a file has a name")?;
             shell.copy_file(&input, kept.join(name))?;
