@@ -7,7 +7,6 @@
 pub mod client;
 pub mod cluster;
 pub mod described;
-pub mod feed;
 pub mod group;
 pub mod member;
 pub mod process;

@@ -34,6 +34,9 @@ impl Writer {
             .set("bootstrap.servers", bootstrap_servers)
             .set("linger.ms", "5")
             .set("topic.metadata.refresh.interval.ms", "500")
+            // Brokers come and go on purpose.
+            .set("reconnect.backoff.max.ms", "500")
+            .set("log_level", "2")
             .create()?;
         let partitions: Arc<Mutex<BTreeMap<String, i32>>> = Arc::default();
         let (stop, stopped) = watch::channel(false);

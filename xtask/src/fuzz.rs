@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use xshell::{Shell, cmd};
 
+use crate::cargo;
+
 /// Targets by name, with the longest input that each is worth trying.
 const TARGETS: [(&str, u32); 7] = [
     ("subscription", 120),
@@ -96,9 +98,7 @@ pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
 
 /// Builds all targets, and gives the folder of their executables.
 fn build(shell: &Shell) -> Result<PathBuf> {
-    let about = cmd!(shell, "rustc -vV").quiet().read()?;
-    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc named no host")?;
-    // Naming the target keeps the flags from build scripts.
+    let host = cargo::host(shell)?;
     cmd!(
         shell,
         "cargo build --quiet --package kafka-sticky-fuzz --features libfuzzer --profile fuzz --target {host}"
@@ -106,14 +106,7 @@ fn build(shell: &Shell) -> Result<PathBuf> {
     .env("RUSTFLAGS", INSTRUMENTED)
     .quiet()
     .run()?;
-    Ok(target_folder(shell)?.join(host).join("fuzz"))
-}
-
-fn target_folder(shell: &Shell) -> Result<PathBuf> {
-    let metadata = cmd!(shell, "cargo metadata --format-version=1 --no-deps --offline").quiet().read()?;
-    let (_, rest) = metadata.split_once("\"target_directory\":\"").context("cargo named no target folder")?;
-    let (folder, _) = rest.split_once('"').context("cargo named no target folder")?;
-    Ok(PathBuf::from(folder))
+    Ok(cargo::target_folder(shell)?.join(host).join("fuzz"))
 }
 
 /// Where inputs are.
@@ -128,7 +121,7 @@ struct Folders {
 
 impl Folders {
     fn of(shell: &Shell, target: &str) -> Result<Self> {
-        let ours = target_folder(shell)?.join("fuzzing").join(target);
+        let ours = cargo::target_folder(shell)?.join("fuzzing").join(target);
         let kept = shell.current_dir().join(CORPUS).join(target);
         let folders = Self { kept, found: ours.join("found"), broke: ours.join("broke") };
         for folder in [&folders.kept, &folders.found, &folders.broke] {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use anyhow::Result;
 use xshell::{Shell, cmd};
 
+use crate::missing::need;
 use crate::{bench, peers};
 
 /// Scenarios that need no broker: they are commands of `tests/peers`.
@@ -19,7 +20,7 @@ pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
     if arguments.is_empty() {
         OFFLINE.into_iter().try_for_each(|name| bench::offline(shell, name, &[]))?;
     }
-    peers::need(cmd!(shell, "setpriv --version"), "ending what was started", "setpriv", "util-linux")?;
+    need(cmd!(shell, "setpriv --version"), "ending what was started", "setpriv", "util-linux")?;
     let java = peers::java(shell)?;
     let python = peers::python(shell)?;
     let go = peers::go(shell)?;

@@ -7,13 +7,17 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use xshell::Shell;
 
+use missing::Missing;
+
 mod bench;
 mod builds;
+mod cargo;
 mod demo;
 mod fuzz;
 mod interop;
 mod lint;
 mod memcheck;
+mod missing;
 mod peers;
 mod readme;
 mod soak;
@@ -31,7 +35,7 @@ Usage: cargo xtask COMMAND
   bench peers [--quick | --test] [--json] [--cases TEXT] [--peers NAME/...]
                                         ours beside the other clients; needs what interop needs
   builds                                one group under each build of librdkafka that services use; needs CMake
-  memcheck                              a group that rebalances, under valgrind
+  memcheck                              groups under valgrind and AddressSanitizer; needs valgrind and nightly Rust
   interop [ARGUMENT ...]                groups with the other clients on a real Kafka; --help says more; needs Java,
                                         Maven, Python and Go
   fuzz [--minutes N | --runs N] [--keep] [TARGET ...]
@@ -46,7 +50,7 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("xtask: {error:#}");
             match error.downcast_ref() {
-                Some(peers::Missing { .. }) => ExitCode::from(peers::Missing::EXIT_CODE),
+                Some(Missing { .. }) => ExitCode::from(Missing::EXIT_CODE),
                 None => ExitCode::FAILURE,
             }
         }

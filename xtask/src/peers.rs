@@ -6,23 +6,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use xshell::{Cmd, Shell, cmd};
+use xshell::{Shell, cmd};
+
+use crate::missing::need;
 
 const SOURCES: &str = "tests/peers";
-
-/// A tool that is not installed. [`EXIT_CODE`](Self::EXIT_CODE) tells it from a check that failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{tool} is missing: `{asked}` fails, and {what} cannot do without; install {install}")]
-pub(crate) struct Missing {
-    what: &'static str,
-    tool: &'static str,
-    asked: String,
-    install: &'static str,
-}
-
-impl Missing {
-    pub(crate) const EXIT_CODE: u8 = 2;
-}
 
 /// Java's client, the broker, and the programs in `tests/peers/java/src`, compiled.
 #[derive(Debug)]
@@ -45,7 +33,7 @@ pub(crate) struct Go {
 
 /// # Errors
 ///
-/// [`Missing`], or what Maven or the compiler says.
+/// [`Missing`](crate::missing::Missing), or what Maven or the compiler says.
 pub(crate) fn java(shell: &Shell) -> Result<Java> {
     let what = "the Java client";
     need(cmd!(shell, "java -version"), what, "Java", "a JDK, 17 or later")?;
@@ -78,7 +66,7 @@ pub(crate) fn java(shell: &Shell) -> Result<Java> {
 
 /// # Errors
 ///
-/// [`Missing`], or what pip says.
+/// [`Missing`](crate::missing::Missing), or what pip says.
 pub(crate) fn python(shell: &Shell) -> Result<Python> {
     let (what, tool, install) = ("the Python client", "Python", "Python, 3.9 or later, with its module venv");
     need(cmd!(shell, "python3 -m venv --help"), what, tool, install)?;
@@ -99,7 +87,7 @@ pub(crate) fn python(shell: &Shell) -> Result<Python> {
 
 /// # Errors
 ///
-/// [`Missing`], or what Go says.
+/// [`Missing`](crate::missing::Missing), or what Go says.
 pub(crate) fn go(shell: &Shell) -> Result<Go> {
     need(cmd!(shell, "go version"), "the Go clients", "Go", "Go, 1.26 or later")?;
     let programs = folder(shell).join("go");
@@ -118,18 +106,6 @@ pub(crate) fn go(shell: &Shell) -> Result<Go> {
 pub(crate) fn folder(shell: &Shell) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     shell.current_dir().join(target).join("peers")
-}
-
-/// Asks a tool whether it is there.
-pub(crate) fn need(
-    ask: Cmd<'_>,
-    what: &'static str,
-    tool: &'static str,
-    install: &'static str,
-) -> Result<()> {
-    let asked = ask.to_string();
-    let answered = ask.quiet().ignore_stdout().ignore_stderr().run();
-    answered.map_err(|_| Missing { what, tool, asked, install }.into())
 }
 
 /// Runs `fetch` unless it has run to its end for this very list.

@@ -25,6 +25,8 @@ use crate::interop::process::Process;
 const PATIENCE: Duration = Duration::from_secs(180);
 const REQUEST: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
+/// In which brokers keep groups: a group's is given by Java's hash of its name.
+const OFFSETS_PARTITIONS: u32 = 4;
 
 /// The brokers of one cluster.
 pub struct Cluster {
@@ -105,6 +107,23 @@ impl Cluster {
         process.signal("TERM").await?;
         process.child.wait().await?;
         Ok(())
+    }
+
+    /// The number of the broker that coordinates a group: the leader of the partition that keeps the group.
+    ///
+    /// # Errors
+    ///
+    /// While it is not known, as before any group has a member.
+    pub async fn coordinator(&self, group: &str) -> Result<usize> {
+        let hash = group.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31) + i32::from(unit));
+        let kept_in = hash.unsigned_abs() % OFFSETS_PARTITIONS;
+        let admin = Arc::clone(&self.admin);
+        let ask = move || admin.inner().fetch_metadata(Some("__consumer_offsets"), REQUEST);
+        let metadata = spawn_blocking(ask).await??;
+        let mut partitions = metadata.topics().iter().flat_map(|topic| topic.partitions());
+        let partition = partitions.find(|partition| i64::from(partition.id()) == i64::from(kept_in));
+        let leader = partition.context("no broker coordinates yet")?.leader();
+        usize::try_from(leader).with_context(|| format!("nobody coordinates {group}"))
     }
 
     /// Starts a broker again that was killed or stopped, and waits until all are there.
@@ -254,7 +273,7 @@ fn settings(
         ("listener.security.protocol.map", "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT".to_owned()),
         ("log.dirs", folder.join("data").display().to_string()),
         ("offsets.topic.replication.factor", copies.clone()),
-        ("offsets.topic.num.partitions", "4".to_owned()),
+        ("offsets.topic.num.partitions", OFFSETS_PARTITIONS.to_string()),
         ("transaction.state.log.replication.factor", copies),
         ("transaction.state.log.min.isr", "1".to_owned()),
         ("auto.create.topics.enable", "false".to_owned()),

@@ -23,6 +23,7 @@ use crate::interop::scenario::Stage;
 use crate::interop::verdict::{self, Settled};
 use crate::judge;
 use crate::seen::{Partition, Seen};
+use crate::writer::Writer;
 
 /// How long a group may take to settle before it counts as stuck: several session timeouts.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -34,6 +35,8 @@ pub const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 const METADATA_MAX_AGE: Duration = Duration::from_secs(1);
 const COMMIT_INTERVAL: Duration = Duration::from_millis(200);
+/// How often a message is written to every partition.
+const BEAT: Duration = Duration::from_millis(200);
 
 /// Members that come and go, and what they saw.
 #[derive(Debug)]
@@ -153,6 +156,17 @@ impl LiveGroup {
         // nothing of what they are to keep.
         self.forgotten = true;
         Ok(())
+    }
+
+    /// Writes to all topics that there are now, until it is told to stop.
+    ///
+    /// # Errors
+    ///
+    /// Where there can be no producer.
+    pub fn fed(&self) -> Result<Writer> {
+        let writer = Writer::start(self.stage.cluster.bootstrap_servers(), BEAT)?;
+        self.topics.iter().for_each(|(topic, partitions)| writer.write_to(topic, *partitions));
+        Ok(writer)
     }
 
     /// A member joins, and subscribes to all topics that there are.

@@ -127,6 +127,7 @@ async fn refused_heartbeats_make_members_join_again() -> Result<()> {
         Code::RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
         Code::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
         Code::RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,
+        Code::RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
     ];
     refused(Api::Heartbeat, &codes).await
 }

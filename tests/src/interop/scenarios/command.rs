@@ -1,4 +1,5 @@
-//! The `kafka-sticky group` command on a group of Java's members: what it shows, and that what it foretells comes true.
+//! The `kafka-sticky group` command on groups of Java's members, and of ours among them: what it shows, and that what it
+//! foretells comes true.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -8,26 +9,32 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::interop::client::Client;
+use crate::interop::client::Client::{self, Java, Ours};
 use crate::interop::group::LiveGroup;
 use crate::interop::scenario::{Scenario, Stage};
 use crate::interop::verdict::Settled;
 use crate::seen::Partition;
 
 pub(super) fn scenarios() -> Vec<Scenario> {
-    let of = |strategy: &'static str| {
-        Scenario::new(format!("command-shows-{strategy}"), move |stage| shown(stage, strategy))
+    let of = |(strategy, clients): (&'static str, [Client; 3])| {
+        Scenario::new(format!("command-shows-{strategy}"), move |stage| shown(stage, strategy, clients))
     };
-    ["sticky", "range"].into_iter().map(of).collect()
+    let groups = [
+        ("sticky", [Java, Java, Java]),
+        ("cooperative-sticky", [Java, Ours, Java]),
+        ("range", [Java, Java, Java]),
+        ("roundrobin", [Ours, Java, Java]),
+    ];
+    groups.into_iter().map(of).collect()
 }
 
 /// Three join, one after the other; the command shows each; one leaves, as the command was asked about.
-async fn shown(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
+async fn shown(stage: Rc<Stage>, strategy: &'static str, clients: [Client; 3]) -> Result<()> {
     let mut group = stage.group(&[strategy]);
     group.create_topic("clicks", 3).await?;
     group.create_topic("orders", 6).await?;
-    for name in ["a", "b", "c"] {
-        group.join(name, Client::Java)?;
+    for (name, client) in ["a", "b", "c"].into_iter().zip(clients) {
+        group.join(name, client)?;
         let settled = settle(&mut group, strategy).await?;
         as_settled(&ask(&stage, &group, &[]).await?, &settled, strategy)?;
     }

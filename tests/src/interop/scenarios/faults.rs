@@ -6,17 +6,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
+use rdkafka::admin::TopicReplication;
+use tokio::time::{Instant, sleep};
 
 use crate::history::Record;
-use crate::interop::client::Client::{Java, Ours};
-use crate::interop::feed::Feed;
+use crate::interop::client::Client::{Java, Librdkafka, Ours};
 use crate::interop::group::LiveGroup;
 use crate::interop::scenario::{Scenario, Stage};
 use crate::judge;
+use crate::writer::Writer;
 
 /// How long anybody may take to notice a fault.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+const PAUSE: Duration = Duration::from_millis(100);
 /// The session of a member that stalls and is to stay in its group, in milliseconds.
 pub(super) const LONG_SESSION: u32 = 300_000;
 
@@ -30,14 +33,17 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         let dies = move |stage| broker_dies_in_a_rebalance(stage, strategy);
         let dies = Scenario::new(format!("broker-dies-in-a-rebalance-{strategy}"), dies);
         scenarios.push(dies.with_brokers(&[None]));
+        let moves = move |stage| coordinator_dies(stage, strategy);
+        let moves = Scenario::new(format!("coordinator-dies-{strategy}"), moves);
+        scenarios.push(moves.with_brokers(&[None; 3]));
     }
     scenarios.push(Scenario::new("refused-until-the-group-fits", refused_until_the_group_fits));
     scenarios
 }
 
 /// Ends the group; all messages were read, and none twice without need.
-pub(super) async fn end(group: LiveGroup, feed: Feed) -> Result<()> {
-    let written = feed.end().await?;
+pub(super) async fn end(group: LiveGroup, feed: Writer) -> Result<()> {
+    let written = feed.stop().await?;
     group.reads_all(&written).await?;
     let history = Arc::clone(group.history());
     let cooperative = group.settled().is_some_and(|settled| settled.strategy == "cooperative-sticky");
@@ -55,7 +61,7 @@ pub(super) async fn end(group: LiveGroup, feed: Feed) -> Result<()> {
 async fn members_stall(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
     let mut group = stage.group(&[strategy]);
     group.create_topic("orders", 11).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     for (name, client) in [("a", Ours), ("b", Java), ("c", Ours)] {
         group.join(name, client)?;
         group.settle().await?;
@@ -74,7 +80,7 @@ async fn members_stall(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
 async fn one_instance_twice(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
     let mut group = stage.group(&[strategy]);
     group.create_topic("orders", 12).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     group.join("a", Ours)?;
     group.settle().await?;
     group.join("b", Java)?;
@@ -98,7 +104,7 @@ async fn one_instance_twice(stage: Rc<Stage>, strategy: &'static str) -> Result<
 async fn refused_until_the_group_fits(stage: Rc<Stage>) -> Result<()> {
     let mut group = stage.group(&["range"]);
     group.create_topic("orders", 12).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     group.join("a", Java)?;
     group.settle_whoever_leads().await?;
     group.join("b", Ours)?;
@@ -132,7 +138,7 @@ async fn refused_until_the_group_fits(stage: Rc<Stage>) -> Result<()> {
 async fn broker_dies_in_a_rebalance(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
     let mut group = stage.group(&[strategy]);
     group.create_topic("orders", 13).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     for (name, client) in [("a", Ours), ("b", Java)] {
         group.join(name, client)?;
         group.settle().await?;
@@ -157,4 +163,55 @@ async fn broker_dies_in_a_rebalance(stage: Rc<Stage>, strategy: &'static str) ->
     let settled = group.settle().await?;
     ensure!(settled.loads() == [4, 4, 5], "{settled}");
     end(group, feed).await
+}
+
+/// The broker that coordinates dies, once while nothing happens and once while a rebalance waits for a member that stalls; the
+/// group goes on with another of the three.
+async fn coordinator_dies(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
+    let mut group = stage.group(&[strategy]);
+    let topic = group.topic("orders");
+    stage.cluster.create_topic_on(&topic, 13, TopicReplication::Fixed(2)).await?;
+    group.expect_topic(topic, 13);
+    let feed = group.fed()?;
+    // Of librdkafka's own strategies only the cooperative one is sticky.
+    let third = if strategy == "sticky" { Ours } else { Librdkafka };
+    for (name, client) in [("a", Ours), ("b", Java), ("c", third)] {
+        group.join_as(name, client, |place| place.session_timeout_ms = LONG_SESSION)?;
+        group.settle().await?;
+    }
+    let before = group.settled().context("it has settled")?.clone();
+
+    let first = stage.cluster.coordinator(group.id()).await?;
+    stage.cluster.kill(first).await?;
+    let second = elsewhere(&stage, &group, first).await?;
+    let after = group.settle_without_rebalance().await?;
+    for (name, member) in &after.members {
+        ensure!(member.given == before.members[name].given, "{before}{after}");
+    }
+    group.join("d", Ours)?;
+    group.settle().await?;
+    stage.cluster.start_again(first).await?;
+
+    group.pause("c").await?;
+    group.join("e", Ours)?;
+    group.is_doing("PreparingRebalance", &["e"]).await?;
+    stage.cluster.kill(second).await?;
+    elsewhere(&stage, &group, second).await?;
+    group.resume("c").await?;
+    let settled = group.settle().await?;
+    ensure!(settled.loads() == [2, 2, 3, 3, 3], "{settled}");
+    stage.cluster.start_again(second).await?;
+    end(group, feed).await
+}
+
+/// Waits until another broker coordinates, and gives its number.
+async fn elsewhere(stage: &Stage, group: &LiveGroup, dead: usize) -> Result<usize> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match stage.cluster.coordinator(group.id()).await {
+            Ok(coordinator) if coordinator != dead => return Ok(coordinator),
+            _ => ensure!(Instant::now() < deadline, "nobody takes over from broker {dead}"),
+        }
+        sleep(PAUSE).await;
+    }
 }

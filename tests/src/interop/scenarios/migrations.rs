@@ -8,12 +8,12 @@ use anyhow::{Result, ensure};
 
 use crate::history::Name;
 use crate::interop::client::Client::{self, Java, Ours};
-use crate::interop::feed::Feed;
 use crate::interop::group::LiveGroup;
 use crate::interop::road::{Protocol, Road, Step};
 use crate::interop::scenario::{Scenario, Stage};
 use crate::interop::verdict::Settled;
 use crate::judge;
+use crate::writer::Writer;
 
 const TO_STICKY: &str = "From range or roundrobin to sticky";
 const FROM_JAVA: &str = "Taking over a sticky group from Java";
@@ -61,7 +61,7 @@ async fn walk(stage: Rc<Stage>, sections: &[&str], old: &str, made: Made) -> Res
     let mut group = stage.group(&[]);
     group.create_topic("orders", 11).await?;
     group.create_topic("payments", 4).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     let only_ours = made.now.iter().chain(&made.then).all(|client| client.is_ours());
     let mut walkers =
         Walkers { group, present: [const { None }; 3], lives: 0, cooperative: BTreeSet::new(), only_ours };
@@ -154,8 +154,8 @@ impl Walkers {
     }
 
     /// All messages arrive, once, and nobody was ever given what another had yet to give up.
-    async fn arrive(self, feed: Feed) -> Result<()> {
-        let written = feed.end().await?;
+    async fn arrive(self, feed: Writer) -> Result<()> {
+        let written = feed.stop().await?;
         self.group.reads_all(&written).await?;
         let history = Arc::clone(self.group.history());
         self.group.end().await?;

@@ -9,7 +9,6 @@ use kafka_sticky_rdkafka_adapter::SavedState;
 use tokio::time::{Instant, sleep};
 
 use crate::interop::client::Client::{self, Java, Ours};
-use crate::interop::feed::Feed;
 use crate::interop::group::LiveGroup;
 use crate::interop::scenario::{Scenario, Stage};
 use crate::interop::scenarios::faults::{LONG_SESSION, PATIENCE, end};
@@ -48,7 +47,7 @@ fn join(
 async fn restart_in_time(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
     let mut group = stage.group(&[strategy]);
     group.create_topic("orders", 14).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     let clients = [("a", Ours), ("b", Ours), ("c", Java)];
     for (name, client) in clients {
         join(&mut group, name, client, name, LONG_SESSION)?;
@@ -87,7 +86,7 @@ async fn restart_in_time(stage: Rc<Stage>, strategy: &'static str) -> Result<()>
 async fn is_remembered(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
     let mut group = stage.group(&[strategy]);
     group.create_topic("orders", 12).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     group.join("a", Ours)?;
     group.settle().await?;
     join(&mut group, "b", Ours, "instance", 6_000)?;
@@ -120,7 +119,7 @@ async fn is_remembered(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
 async fn restart_with_state(stage: Rc<Stage>, strategy: &'static str) -> Result<()> {
     let mut group = stage.group(&[strategy]);
     group.create_topic("orders", 12).await?;
-    let feed = Feed::start(&stage.cluster, group.topics())?;
+    let feed = group.fed()?;
     let file = stage.folder.join("state");
     for (name, client) in [("a", Ours), ("b", Ours), ("c", Java)] {
         group.join_as(name, client, |place| {
