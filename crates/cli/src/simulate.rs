@@ -25,7 +25,7 @@ mod picture;
 mod table;
 
 /// A run that is over sooner shows no progress.
-const SOON: Duration = Duration::from_millis(500);
+const SOON: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(arguments: &SimulateArguments) -> Result<ExitCode, Failure> {
     let source = Source::new(arguments.file.as_ref());

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use kafka_sticky_core::{Assignment, Group, MemberShare};
 
 use crate::{
@@ -16,8 +16,9 @@ use crate::{
 /// A line below the header and nothing else.
 const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
 
-/// An empty table that fits the terminal.
+/// An empty table that fits the terminal, and has attributes only there.
 pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
+    let header = header.map(|name| Cell::new(name).add_attribute(Attribute::Bold));
     let mut table = Table::new();
     table.load_style(RULED).set_content_arrangement(ContentArrangement::Dynamic).set_header(header);
     table

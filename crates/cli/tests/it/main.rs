@@ -9,3 +9,5 @@ mod golden;
 mod group;
 mod pictures;
 mod simulations;
+#[cfg(unix)]
+mod terminal;

@@ -129,7 +129,7 @@ impl Soak {
             .set("heartbeat.interval.ms", "300")
             // How soon a JoinGroup is given up that the mock cluster forgot, as it does once the session is over.
             .set("max.poll.interval.ms", "6000")
-            // With each new bootstrap librdkafka gets threads that it keeps, and threads are counted.
+            // With each new bootstrap librdkafka gets threads that it keeps.
             .set("metadata.recovery.strategy", "none")
             .set("auto.commit.interval.ms", "200")
             .set("enable.auto.offset.store", "false");
@@ -159,7 +159,7 @@ impl Soak {
     async fn live(mut self, cluster: &Cluster, time: Duration) -> Result<bool> {
         // The writer's connections are open once it has written everywhere.
         sleep(PAUSE * 2).await;
-        self.threads_before = taken(process::id())?.threads;
+        self.threads_before = taken(process::id())?.all_threads();
         let everything: Vec<String> = self.topics.clone();
         for name in RESIDENTS {
             self.group.spawn(name, &everything.iter().map(String::as_str).collect::<Vec<_>>())?;
@@ -351,12 +351,12 @@ fn lift(trouble: &mut Option<Trouble>, cluster: &Cluster) -> Result<()> {
 /// Waits for this process to have no more threads than this, and gives how many it has.
 async fn threads_at_most(most: u64) -> Result<u64> {
     let ended = async {
-        while taken(process::id())?.threads > most {
+        while taken(process::id())?.all_threads() > most {
             sleep(PAUSE).await;
         }
         Ok::<_, anyhow::Error>(())
     };
     // What is there then is counted.
     let _ = timeout(PATIENCE, ended).await;
-    Ok(taken(process::id())?.threads)
+    Ok(taken(process::id())?.all_threads())
 }

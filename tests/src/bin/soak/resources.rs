@@ -9,8 +9,18 @@ use kafka_sticky_tests::history::Name;
 /// What one process takes at one moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
+    /// Other than those to brokers.
     pub(crate) threads: u64,
+    /// librdkafka's, one for each broker that it knows or knew: it keeps some of brokers that went down and came back, in
+    /// clients without this project's assignors as well.
+    pub(crate) broker_threads: u64,
     pub(crate) kib: u64,
+}
+
+impl Taken {
+    pub(crate) fn all_threads(self) -> u64 {
+        self.threads + self.broker_threads
+    }
 }
 
 /// What process `id` takes now.
@@ -23,7 +33,13 @@ pub(crate) fn taken(id: u32) -> Result<Taken> {
         let number = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         number.with_context(|| format!("{path} has no {field}"))
     };
-    Ok(Taken { threads: number("Threads")?, kib: number("VmRSS")? })
+    let (mut threads, mut broker_threads) = (0, 0);
+    for thread in fs::read_dir(format!("/proc/{id}/task"))? {
+        // It may have ended meanwhile.
+        let Ok(name) = fs::read_to_string(thread?.path().join("comm")) else { continue };
+        *(if name.starts_with("rdk:broker") { &mut broker_threads } else { &mut threads }) += 1;
+    }
+    Ok(Taken { threads, broker_threads, kib: number("VmRSS")? })
 }
 
 /// Samples of processes that live through all of it.
@@ -46,8 +62,13 @@ impl Residents {
         for (name, samples) in &self.samples {
             let (before, after) = (quarter(samples, 1), quarter(samples, 3));
             let line = format!(
-                "{name}: {} then {} KiB, {} then {} threads",
-                before.kib, after.kib, before.threads, after.threads
+                "{name}: {} then {} KiB, {} then {} threads, {} then {} more to brokers",
+                before.kib,
+                after.kib,
+                before.threads,
+                after.threads,
+                before.broker_threads,
+                after.broker_threads
             );
             if after.kib > before.kib + Self::SLACK_KIB || after.threads > before.threads {
                 grown.push(line.clone());
@@ -66,5 +87,9 @@ fn quarter(samples: &[Taken], number: usize) -> Taken {
         all.sort_unstable();
         all.get(all.len() / 2).copied().unwrap_or_default()
     };
-    Taken { threads: median(|taken| taken.threads), kib: median(|taken| taken.kib) }
+    Taken {
+        threads: median(|taken| taken.threads),
+        broker_threads: median(|taken| taken.broker_threads),
+        kib: median(|taken| taken.kib),
+    }
 }
