@@ -69,31 +69,41 @@ struct Exchange {
     /// A topic at a member: the member's node, and how many it has.
     entry_node: Vec<u32>,
     entry_count: Vec<u32>,
+    /// Of which of these topics; and where the pools of each topic begin.
+    entry_topic: Vec<u32>,
+    first_pool_of: Vec<u32>,
+    /// How much the sum of squares has to go down for topics to be even.
+    to_gain: i64,
     /// Per node of a member: its id, its load beyond the lesser one, and whether that may change.
     members: Vec<u32>,
     above: Vec<bool>,
     free: Vec<bool>,
+    /// Those of `movable` that may go to an owner.
+    special: Vec<u32>,
     distance: Vec<i64>,
+    /// In which round the arcs from each node were last in need of being looked at.
+    due_in: Vec<u32>,
+    round: u32,
     step: Vec<Step>,
 }
 
 impl Solver<'_> {
     /// Spreads the topics of a block. Its potentials must be final.
     pub(super) fn spread(&mut self, block: &Block) {
-        if !self.is_worth_spreading(block) {
-            return;
-        }
+        let Some(to_gain) = self.worth_gaining(block) else { return };
         let mut exchange = self.exchange(block);
         if exchange.movable.is_empty() {
             return;
         }
-        while exchange.improve(&mut self.allowance, &mut self.state.target) {}
+        exchange.to_gain = to_gain;
+        while exchange.to_gain > 0 && exchange.improve(&mut self.allowance, &mut self.state.target) {}
     }
 
-    /// Whether there is enough to gain for what it costs to look.
-    fn is_worth_spreading(&mut self, block: &Block) -> bool {
+    /// How much there is to gain, if that is enough for what it costs to look.
+    fn worth_gaining(&mut self, block: &Block) -> Option<i64> {
         let cost = self.cost_of_spreading(block);
-        cost > 0 && cost * ROUNDS <= self.allowance.0 && !self.is_nearly_even(block)
+        let is_affordable = cost > 0 && cost * ROUNDS <= self.allowance.0;
+        is_affordable.then(|| self.unevenness(block)).filter(|to_gain| *to_gain > 0)
     }
 
     /// How many arcs there are to look at.
@@ -118,8 +128,8 @@ impl Solver<'_> {
         routes.map(|&route| self.network.reach(route) as u64).sum::<u64>().max(1)
     }
 
-    /// Whether topics are about as even as they could be if nothing else counted.
-    fn is_nearly_even(&mut self, block: &Block) -> bool {
+    /// By how much the squares exceed what counts as even: about what they would be if nothing else counted.
+    fn unevenness(&mut self, block: &Block) -> i64 {
         let (mut found, mut least, mut partitions) = (0_u64, 0_u64, 0_u64);
         for hub in hubs(self.network, &block.senders) {
             let size = self.reach_of(hub);
@@ -139,7 +149,8 @@ impl Solver<'_> {
                 }
             }
         }
-        found <= least + if partitions > 1000 { least / 200 } else { 0 }
+        let enough = least + if partitions > 1000 { least / 200 } else { 0 };
+        found as i64 - enough as i64
     }
 
     /// Whether owners keep what they keep in any case.
@@ -182,6 +193,7 @@ impl Solver<'_> {
             if ids(topic).all(stays) {
                 continue;
             }
+            exchange.first_pool_of.push(exchange.pools.len() as u32);
             for id in ids(topic) {
                 let node = self.scratch.node_of_member[self.state.target[id as usize] as usize];
                 let entry = entries.entry(topic[0].0.topic.0, node, &mut exchange);
@@ -213,8 +225,13 @@ impl Solver<'_> {
                 exchange.pools.push(Pool { start, end, first_taker, end_taker });
             }
         }
+        exchange.first_pool_of.push(exchange.pools.len() as u32);
         let nodes = exchange.members.len() + exchange.pools.len() + 1;
+        let is_special = |movable: &Movable| movable.special != [NOBODY; 2];
+        let special = (0..).zip(&exchange.movable).filter(|(_, movable)| is_special(movable));
+        exchange.special = special.map(|(at, _)| at).collect();
         exchange.distance = vec![0; nodes];
+        exchange.due_in = vec![0; nodes];
         exchange.step = vec![NO_STEP; nodes];
         exchange
     }
@@ -307,6 +324,7 @@ impl Entries {
             *known = (topic, exchange.entry_node.len() as u32);
             exchange.entry_node.push(node);
             exchange.entry_count.push(0);
+            exchange.entry_topic.push(exchange.first_pool_of.len() as u32 - 1);
         }
         known.1
     }
@@ -314,17 +332,18 @@ impl Entries {
 
 impl Exchange {
     /// Carries out exchanges that pay. False if there are none, or no more may be looked for.
+    ///
+    /// Distances go on from those of the call before: any will do to begin with, and few change.
     fn improve(&mut self, allowance: &mut Allowance, target: &mut [u32]) -> bool {
-        self.distance.fill(0);
         self.step.fill(NO_STEP);
-        let size = (self.takers.len() + self.movable.len() + self.distance.len()) as u64;
         for _ in 0..self.distance.len() {
-            if allowance.0 < size {
+            let (nearer, scanned) = self.relax();
+            let Some(left) = allowance.0.checked_sub(scanned) else {
                 allowance.0 = 0;
                 return false;
-            }
-            allowance.0 -= size;
-            if !self.relax() {
+            };
+            allowance.0 = left;
+            if !nearer {
                 return false;
             }
             if self.carry_out_cycles(target) {
@@ -334,49 +353,60 @@ impl Exchange {
         false
     }
 
-    /// One round over all arcs. Whether anything got nearer.
-    fn relax(&mut self) -> bool {
-        let mut nearer = false;
+    /// One round over the arcs from all nodes that are due since the round before. Whether anything got
+    /// nearer, and how much was looked at.
+    fn relax(&mut self) -> (bool, u64) {
+        self.round += 1;
         let first_pool = self.members.len() as u32;
         let shared = self.distance.len() as u32 - 1;
-        let mut reach =
-            |distance: &mut [i64], step: &mut [Step], node: u32, from: u32, cost: i64, movable: u32| {
-                let reached = distance[from as usize] + cost;
-                if reached < distance[node as usize] {
-                    distance[node as usize] = reached;
-                    step[node as usize] = Step { from, movable };
-                    nearer = true;
-                }
-            };
-        let Self { distance, step, entry_node, entry_count, .. } = self;
+        let Self { distance, step, entry_node, entry_count, due_in, round, .. } = self;
+        let mut scanned = (self.special.len() + self.movable.len() + distance.len()) as u64;
+        let mut nearer = false;
         let less = |entry: u32| 1 - 2 * i64::from(entry_count[entry as usize]);
         let more = |entry: u32| 1 + 2 * i64::from(entry_count[entry as usize]);
-        for (at, movable) in (0..).zip(&self.movable) {
+        let is_due = |due_in: &[u32], node: u32| due_in[node as usize] + 1 >= *round;
+        let mut reach = |due_in: &mut [u32], node: u32, from: u32, cost: i64, movable: u32| {
+            let reached = distance[from as usize] + cost;
+            if reached < distance[node as usize] {
+                distance[node as usize] = reached;
+                step[node as usize] = Step { from, movable };
+                due_in[node as usize] = *round;
+                nearer = true;
+            }
+        };
+        for &at in &self.special {
+            let movable = self.movable[at as usize];
             let from = entry_node[movable.at as usize];
-            for &to in movable.special.iter().filter(|&&to| to != NOBODY && to != movable.at) {
-                let cost = less(movable.at) + more(to);
-                reach(distance, step, entry_node[to as usize], from, cost, at);
+            if is_due(due_in, from) {
+                for &to in movable.special.iter().filter(|&&to| to != NOBODY && to != movable.at) {
+                    reach(due_in, entry_node[to as usize], from, less(movable.at) + more(to), at);
+                }
             }
         }
         for (node, pool) in (first_pool..).zip(&self.pools) {
             for (at, movable) in (pool.start as u32..).zip(&self.movable[pool.start..pool.end]) {
-                if movable.dealt {
-                    let from = entry_node[movable.at as usize];
-                    reach(distance, step, node, from, less(movable.at), at);
+                let from = entry_node[movable.at as usize];
+                if movable.dealt && is_due(due_in, from) {
+                    reach(due_in, node, from, less(movable.at), at);
                 }
             }
-            for &taker in &self.takers[pool.first_taker..pool.end_taker] {
-                reach(distance, step, entry_node[taker as usize], node, more(taker), taker);
+            if is_due(due_in, node) {
+                let takers = &self.takers[pool.first_taker..pool.end_taker];
+                scanned += takers.len() as u64;
+                for &taker in takers {
+                    reach(due_in, entry_node[taker as usize], node, more(taker), taker);
+                }
+                due_in[node as usize] = 0;
             }
         }
         for (node, (&free, &above)) in (0..).zip(self.free.iter().zip(&self.above)) {
             match (free, above) {
                 (false, _) => {}
-                (true, false) => reach(distance, step, shared, node, 0, NOBODY),
-                (true, true) => reach(distance, step, node, shared, 0, NOBODY),
+                (true, false) => reach(due_in, shared, node, 0, NOBODY),
+                (true, true) => reach(due_in, node, shared, 0, NOBODY),
             }
         }
-        nearer
+        (nearer, scanned)
     }
 
     /// Carries out all cycles among the steps. Every one of them pays.
@@ -420,10 +450,21 @@ impl Exchange {
                     (self.step[from as usize].movable, movable)
                 };
                 let moved = &mut self.movable[movable as usize];
-                self.entry_count[moved.at as usize] -= 1;
-                self.entry_count[to as usize] += 1;
+                let [had, has] = [moved.at, to].map(|entry| entry as usize);
+                self.to_gain -= 2 * (i64::from(self.entry_count[had]) - i64::from(self.entry_count[has]) - 1);
+                self.entry_count[had] -= 1;
+                self.entry_count[has] += 1;
                 moved.at = to;
                 target[moved.id as usize] = self.members[node as usize];
+                // To who has one more it costs less to take from, and to who has one less, to give to.
+                let topic = self.entry_topic[had] as usize;
+                let pools = self.first_pool_of[topic]..self.first_pool_of[topic + 1];
+                for pool in pools {
+                    self.due_in[self.members.len() + pool as usize] = self.round;
+                }
+            }
+            if node < members {
+                self.due_in[node as usize] = self.round;
             }
             node = from;
             if node == on_cycle {
