@@ -25,7 +25,7 @@ impl Manner for Honest {
     }
 }
 
-/// Says the same whatever happens, in a message that claims nothing.
+/// Says the same whatever happens but for the generation that it was in last, in a message that claims nothing.
 #[derive(Debug)]
 pub struct Silent(pub Said);
 
@@ -37,8 +37,9 @@ impl Silent {
 }
 
 impl Manner for Silent {
-    fn word(&mut self, _: &[Stay]) -> Word {
-        Word { subscription: self.0.bytes(), claims: None }
+    fn word(&mut self, past: &[Stay]) -> Word {
+        let generation = last_share(past).map_or(-1, |(generation, _)| generation);
+        Word { subscription: Said { generation, ..self.0.clone() }.bytes(), claims: None }
     }
 }
 

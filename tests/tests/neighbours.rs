@@ -76,7 +76,7 @@ async fn members_that_send_no_claims(strategy: &str) -> Result<()> {
     for (index, garbage) in GARBAGE.into_iter().enumerate() {
         group.join_raw(&format!("garbage {index}"), TOPICS, None, Silent::with(3, TOPICS, Some(garbage)));
     }
-    group.join_raw("empty", TOPICS, None, Silent::with(1, TOPICS, Some(&[])));
+    group.join_raw("empty", TOPICS, None, Silent::with(2, TOPICS, Some(&[])));
     group.join_raw("null", TOPICS, None, Silent::with(3, &["payments"], None));
     group.join_raw("version 0", TOPICS, None, Silent::with(0, TOPICS, None));
     // A topic whose name is no UTF-8 can be read, but does not exist.

@@ -96,6 +96,9 @@ fn member<'r>(raw: ffi::RoundMember<'r>, id: &'r str, claims: &'r MemberClaims<'
     described.instance_id = text(raw.instance_id());
     described.rack = text(raw.rack());
     described.user_data = raw.user_data();
+    let in_none = raw.owned().is_some_and(|(_, generation)| generation < 0);
+    let is_readable = !matches!(claims.user_data(), UserData::Unreadable(_));
+    described.is_new = in_none && is_readable && claims.user_data().generation().is_none();
     described.claims = listings(claims.claims(), claims.claims_generation());
     described.holds = listings(claims.holds(), claims.holds_generation());
     described

@@ -59,10 +59,14 @@ impl Memory {
         }
         let mut is_here = vec![false; self.shares.len()];
         for member in &mut round.members {
+            let by_id = self.shares.get_index_of(member.id);
             let by_instance_id = || self.by_instance_id.get(member.instance_id?).copied();
-            let Some(place) = self.shares.get_index_of(member.id).or_else(by_instance_id) else { continue };
+            let Some(place) = by_id.or_else(by_instance_id) else { continue };
             is_here[place] = true;
-            if member.claims.iter().any(|listing| !listing.partitions.is_empty()) {
+            // It was to be given something, and joined again before it was.
+            let was_given_nothing = by_id.is_some() && member.is_new;
+            let claims = member.claims.iter().any(|listing| !listing.partitions.is_empty());
+            if claims || was_given_nothing {
                 continue;
             }
             member.claims = self.listings(&self.shares[place]);
@@ -118,6 +122,20 @@ mod tests {
     fn speaks_for_a_static_member_under_another_member_id() {
         let mut member = RoundMember::new("b, restarted");
         member.instance_id = Some("static-b");
+        assert_eq!(recalled(6, b"leader", member), [("t".into(), vec![2], Some(5))]);
+    }
+
+    #[test]
+    fn is_silent_about_a_member_that_joined_again_before_it_was_given_anything() {
+        let mut member = RoundMember::new("a");
+        member.is_new = true;
+        assert_eq!(recalled(6, b"leader", member), []);
+    }
+
+    #[test]
+    fn speaks_for_a_static_member_that_is_new_under_its_member_id() {
+        let mut member = RoundMember::new("b, restarted");
+        (member.instance_id, member.is_new) = (Some("static-b"), true);
         assert_eq!(recalled(6, b"leader", member), [("t".into(), vec![2], Some(5))]);
     }
 

@@ -59,6 +59,9 @@ pub struct RoundMember<'r> {
     pub claims: Vec<Listing<'r>>,
     /// What it still processes, so that nobody else may have it yet.
     pub holds: Vec<Listing<'r>>,
+    /// Whether it says that it has been in no generation yet: its subscription, of version 1 or later, names none, and no
+    /// more does its user data, which can be read.
+    pub is_new: bool,
     /// Whether the claims are this leader's own memory of what it gave this member in the generation before, as the
     /// member says nothing itself.
     pub remembered: bool,
@@ -128,6 +131,7 @@ impl<'r> RoundMember<'r> {
             user_data: None,
             claims: Vec::new(),
             holds: Vec::new(),
+            is_new: false,
             remembered: false,
         }
     }
