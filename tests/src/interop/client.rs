@@ -35,6 +35,11 @@ impl Client {
     pub fn is_ours(self) -> bool {
         matches!(self, Self::Ours | Self::OursFramed)
     }
+
+    /// Whether it stands on librdkafka.
+    pub fn is_librdkafka(self) -> bool {
+        self.is_ours() || self == Self::Librdkafka
+    }
 }
 
 impl fmt::Display for Client {
