@@ -39,6 +39,8 @@ pub struct SettledMember {
     pub given: BTreeSet<Partition>,
     /// What it claimed when it joined, by the bytes that it sent.
     pub claims: Claimed,
+    /// Whether it listed owned partitions, which a cooperative member holds.
+    pub holds: bool,
     /// What it had before the rebalance, and since when, if it was a member then: under an eager strategy in the last
     /// generation before, under a cooperative one in the last that was settled, since it takes several.
     pub had: Option<Claimed>,
@@ -90,6 +92,7 @@ impl Settled {
                 subscription: member.said.topics.iter().cloned().collect(),
                 given: member.given.clone(),
                 claims: heard::claims(&described.strategy, &member.said),
+                holds: !member.said.owned.is_empty(),
                 had: had.filter(|(id, _)| **id == member.member_id).map(|(_, had)| had),
             };
             members.insert(name.clone(), settled);
@@ -210,8 +213,10 @@ impl Settled {
         for (name, member) in &self.members {
             let judged =
                 leading.is_ours() || (member.client.is_ours() && understands(leading, member.client));
+            // What a cooperative member only claims, having lost it or come back with a state, others pass over.
+            let passed_over = is_cooperative(&self.strategy) && !member.holds && !leading.is_ours();
             // A member that was given nothing may claim that, in a generation that means nothing then.
-            if !judged || member.claims.partitions.is_empty() {
+            if !judged || passed_over || member.claims.partitions.is_empty() {
                 continue;
             }
             ensure!(!spoken_for(&member.member_id), "{leader} did not listen to {name}: {self}");
