@@ -474,6 +474,13 @@ impl LiveGroup {
         }
         let record = self.history.record();
         let settled = Settled::of(described, &present, &record, self.settled.as_ref())?;
+        // The broker does not say which generation it describes. A static member may come back to the one that it was in.
+        let again = settled.members.iter().find(|(name, member)| {
+            member.claims.generation >= settled.generation && !self.instances.contains_key(*name)
+        });
+        if let Some((name, _)) = again {
+            return Err(format!("{name} has joined again after generation {}", settled.generation));
+        }
         let missing = verdict::uncovered(&settled, &self.topics);
         if !missing.is_empty() {
             return Err(format!("nobody has {missing:?}"));
