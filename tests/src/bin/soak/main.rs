@@ -49,7 +49,8 @@ async fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("soak: {error:#}");
-            ExitCode::FAILURE
+            // Members that are closed now wait for a cluster that is gone.
+            process::exit(1)
         }
     }
 }
