@@ -15,9 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define MOST_CALLS 1000
+/* As much as Java's heap may have: it would take what the machine has. */
+#define MOST_MEMORY ((rlim_t)8 << 30)
 
 static void stop(const char *why) {
         fprintf(stderr, "peer-librdkafka: %s\n", why);
@@ -350,6 +353,8 @@ int main(int argc, char **argv) {
         if (argc != 6 || strcmp(argv[5], "cooperative-sticky") != 0)
                 stop("usage: GROUPS ANSWERS WARM_MS MEASURE_MS cooperative-sticky");
         setvbuf(stdout, NULL, _IOLBF, 0);
+        if (setrlimit(RLIMIT_AS, &(struct rlimit){MOST_MEMORY, MOST_MEMORY}))
+                stop("cannot limit the memory");
 
         rd_kafka_conf_t *conf = rd_kafka_conf_new();
         if (rd_kafka_conf_set(conf, "group.id", "group", errstr, sizeof(errstr)) ||

@@ -1,6 +1,5 @@
 //! Ours beside each peer, cell by cell.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -12,7 +11,7 @@ use crate::judge::{self, Worth};
 use crate::options::Options;
 use crate::peer::{End, LIMIT, Ours, Peer, Round};
 use crate::schedule::Schedule;
-use crate::shapes::{Shape, Step, Subscriptions};
+use crate::shapes::{Shape, Step};
 use crate::table::{Cell, Outcome, Table, Timing};
 
 /// More follow-up rebalances than any cooperative assignor should need.
@@ -23,8 +22,7 @@ const MOST_FOLLOW_UPS: usize = 10;
 /// # Errors
 /// Where an answer was not valid, or ours was worse than a peer's: after all cells are done.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let mut bench =
-        Bench { options, slow: HashSet::new(), table: Table::new(options.json), faults: Vec::new() };
+    let mut bench = Bench { options, slow: Vec::new(), table: Table::new(options.json), faults: Vec::new() };
     bench.table.head();
     for (shape, steps) in cells::shapes(options.scope) {
         let wanted =
@@ -43,8 +41,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 struct Bench<'o> {
     options: &'o Options,
-    /// Peers that were stopped, and the kind of group it was.
-    slow: HashSet<(Peer, Subscriptions, Option<u32>)>,
+    /// Peers that were stopped in their first call, and the shape it was.
+    slow: Vec<(Peer, Shape)>,
     table: Table,
     faults: Vec<String>,
 }
@@ -77,14 +75,14 @@ impl Bench<'_> {
         if shape.replicas.is_some() && !peer.knows_racks() {
             return Ok(Outcome::NotTried("has no racks here"));
         }
-        let kind = (peer, shape.subscriptions, shape.replicas);
-        if self.options.scope == Scope::Quick && self.slow.contains(&kind) {
-            return Ok(Outcome::NotTried("stopped in one like it"));
+        let like_it = |(slow, smaller): &(Peer, Shape)| *slow == peer && smaller.is_within(shape);
+        if self.options.scope == Scope::Quick && self.slow.iter().any(like_it) {
+            return Ok(Outcome::NotTried("stopped in one no larger"));
         }
         let outcome = self.cell(peer, group)?;
         let anchor = matches!(peer, Peer::JavaSticky | Peer::JavaCooperative | Peer::FranzGo);
-        if matches!(outcome, Outcome::Stopped) && !anchor {
-            self.slow.insert(kind);
+        if matches!(outcome, Outcome::Stopped { first_ms: None }) && !anchor {
+            self.slow.push((peer, shape.clone()));
         }
         Ok(outcome)
     }
@@ -111,7 +109,7 @@ impl Bench<'_> {
         let (round, answer, end) = self.once(peer, group, schedule)?;
         match end {
             End::Finished => {}
-            End::Stopped => return Ok(Outcome::Stopped),
+            End::Stopped => return Ok(Outcome::Stopped { first_ms: round.first_ms }),
             End::Died(status) => return Ok(Outcome::Failed(status)),
         }
         let Some(shares) = answer else {

@@ -46,16 +46,16 @@ fn named() -> Vec<Shape> {
     vec![
         Shape::new(10, 100, 50, Identical),
         Shape::new(30, 100, 450, Identical),
-        Shape::new(500, 2_000, 2_000, Identical),
-        Shape::new(1_000, 1_000, 10_000, Identical),
-        Shape::new(500, 2_000, 2_000, OneOdd),
-        Shape::new(100, 200, 500, Halves),
-        Shape::new(1_000, 10, 1_000, Random(10)),
-        Shape::new(1_000, 100, 2_000, Random(10)),
         Shape::new(30, 100, 450, Identical).with_racks(1),
         Shape::new(30, 100, 450, Identical).with_racks(2),
+        Shape::new(1_000, 10, 1_000, Random(10)),
+        Shape::new(100, 200, 500, Halves),
+        Shape::new(1_000, 100, 2_000, Random(10)),
         Shape::new(50, 2_000, 2_000, Identical).with_racks(1),
         Shape::new(50, 2_000, 2_000, Identical).with_racks(2),
+        Shape::new(500, 2_000, 2_000, Identical),
+        Shape::new(500, 2_000, 2_000, OneOdd),
+        Shape::new(1_000, 1_000, 10_000, Identical),
     ]
 }
 

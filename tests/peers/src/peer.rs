@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use kafka_sticky_protocol::Strategy;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::answers::{self, Answer};
 use crate::schedule::Schedule;
 
-/// A peer that takes longer for one group that is timed is stopped.
+/// A peer that takes longer for all calls of one group that is timed is stopped.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// What it takes to start and to read the groups is not the peer's fault.
 const LOADING: Duration = Duration::from_secs(600);
@@ -149,7 +149,7 @@ struct Line {
 }
 
 impl Programs {
-    /// Lets a peer assign the groups of a file, and stops it where one takes longer than `limit`.
+    /// Lets a peer assign the groups of a file, and stops it where the calls of one take longer than `limit`.
     pub(crate) fn run(
         &self,
         peer: Peer,
@@ -168,7 +168,7 @@ impl Programs {
             .spawn()
             .with_context(|| format!("cannot start {peer} ({:?})", command.get_program()))?;
         let lines = lines(child.stdout.take().context("no output")?);
-        let heard = hear(&lines, count, schedule, limit);
+        let heard = hear(&lines, count, limit);
         let end = end(&mut child, &heard)?;
         let (rounds, _) = heard?;
         let answered =
@@ -229,19 +229,13 @@ fn lines(output: ChildStdout) -> Receiver<String> {
 }
 
 /// Hears of every group, until all are done (true) or the peer says no more in time (false).
-fn hear(
-    lines: &Receiver<String>,
-    count: usize,
-    schedule: Schedule,
-    limit: Duration,
-) -> Result<(Vec<Round>, bool)> {
+fn hear(lines: &Receiver<String>, count: usize, limit: Duration) -> Result<(Vec<Round>, bool)> {
     let mut rounds = Vec::new();
-    let rest = limit * 3 + schedule.warm + schedule.measure;
     while rounds.len() < count {
         let mut round = Round::default();
-        let mut patience = LOADING;
+        let mut deadline = Instant::now() + LOADING;
         loop {
-            let text = match lines.recv_timeout(patience) {
+            let text = match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(text) => text,
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     rounds.push(round);
@@ -250,12 +244,9 @@ fn hear(
             };
             let line: Line = serde_json::from_str(&text).with_context(|| format!("a peer said {text:?}"))?;
             if line.loaded {
-                patience = limit;
+                deadline = Instant::now() + limit;
             }
-            if line.first_ms.is_some() {
-                round.first_ms = line.first_ms;
-                patience = rest;
-            }
+            round.first_ms = round.first_ms.or(line.first_ms);
             let done = line.warm_ms.is_some() || line.error.is_some();
             round.warm_ms = line.warm_ms.unwrap_or_default();
             round.cpu_ms = line.cpu_ms;

@@ -88,6 +88,11 @@ impl Shape {
         }
     }
 
+    /// Whether neither its partitions nor its members are more than the other's.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        self.partitions() <= other.partitions() && self.members <= other.members
+    }
+
     /// The groups of these steps, in their order.
     pub(crate) fn groups(&self, steps: &[Step]) -> Result<Vec<Group>> {
         let mut maker = Maker::new(self);

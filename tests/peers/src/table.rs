@@ -16,8 +16,10 @@ pub(crate) enum Outcome {
         worth: Worth,
         follow_ups: usize,
     },
-    /// It took more than a minute.
-    Stopped,
+    /// It took more than a minute; its first call may have ended.
+    Stopped {
+        first_ms: Option<f64>,
+    },
     NotTried(&'static str),
     /// It gave up or crashed.
     Failed(String),
@@ -119,7 +121,10 @@ fn row(case: &str, peer: Peer, outcome: &Outcome, ratio: String, goal: String) -
     let mut row = format!("{case:<62} {peer:<23} ");
     let (timing, worth, follow_ups) = match outcome {
         Outcome::Done { timing, worth, follow_ups } => (timing, worth, *follow_ups),
-        Outcome::Stopped => return row + &format!("stopped after {} s", LIMIT.as_secs()),
+        Outcome::Stopped { first_ms: None } => return row + &format!("stopped after {} s", LIMIT.as_secs()),
+        Outcome::Stopped { first_ms: Some(first) } => {
+            return row + &format!("{:>9} stopped after {} s", short(*first), LIMIT.as_secs());
+        }
         Outcome::NotTried(why) => return row + why,
         Outcome::Failed(why) => return row + "failed: " + why,
         Outcome::Invalid(why) => return row + "INVALID: " + why,
@@ -169,7 +174,7 @@ impl Cell<'_> {
     /// Whether the goal is missed, as far as is known.
     fn misses(&self) -> Option<bool> {
         match (self.outcome, self.ours) {
-            (Outcome::Stopped, Outcome::Done { timing, .. }) => {
+            (Outcome::Stopped { first_ms: None }, Outcome::Done { timing, .. }) => {
                 Some(LIMIT.as_secs_f64() * 1e3 / timing.median_ms < self.goal)
             }
             _ => Some(self.ratio()? < self.goal),
@@ -182,9 +187,13 @@ impl Cell<'_> {
             _ => None,
         };
         let (ours, theirs) = (done(self.ours), done(self.outcome));
+        let first = match self.outcome {
+            Outcome::Stopped { first_ms } => *first_ms,
+            _ => theirs.map(|(timing, _)| timing.first_ms),
+        };
         let said = match self.outcome {
             Outcome::Done { .. } => None,
-            Outcome::Stopped => Some("stopped"),
+            Outcome::Stopped { .. } => Some("stopped"),
             Outcome::NotTried(why) => Some(*why),
             Outcome::Failed(why) | Outcome::Invalid(why) => Some(why.as_str()),
         };
@@ -206,7 +215,7 @@ impl Cell<'_> {
             "ours_rack_mismatches": ours.map(|(_, worth)| worth.mismatches),
             "peer_rack_mismatches": theirs.map(|(_, worth)| worth.mismatches),
             "ours_first_ms": ours.map(|(timing, _)| timing.first_ms),
-            "peer_first_ms": theirs.map(|(timing, _)| timing.first_ms),
+            "peer_first_ms": first,
             "ours_spread_ms": ours.map(|(timing, _)| [timing.least_ms, timing.most_ms]),
             "peer_spread_ms": theirs.map(|(timing, _)| [timing.least_ms, timing.most_ms]),
             "ours_cpu_ms": ours.map(|(timing, _)| timing.cpu_ms),
