@@ -22,6 +22,7 @@
 
 pub use answer::{Assignment, Change, Target};
 pub use builder::GroupBuilder;
+pub(crate) use builder::RackSet;
 pub use group::Group;
 pub use ids::{MemberId, PartitionId, PartitionRange, RackId, SubscriptionId, TopicId};
 

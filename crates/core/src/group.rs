@@ -23,7 +23,7 @@ pub struct Group<'a> {
 pub struct Topic<'a> {
     pub(crate) name: &'a str,
     pub(crate) partitions: u32,
-    pub(crate) racks: Option<Vec<Vec<&'a str>>>,
+    pub(crate) racks: Option<RackLists<'a>>,
 }
 
 /// A member: who it is, what it subscribes to, what it had and what it still processes.
@@ -72,6 +72,14 @@ pub enum GroupError {
     },
 }
 
+/// A list of racks for each partition, one behind the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RackLists<'a> {
+    names: Vec<&'a str>,
+    /// Where each list ends.
+    ends: Vec<usize>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity<'a> {
     pub(crate) id: &'a str,
@@ -106,8 +114,12 @@ impl<'a> Topic<'a> {
         I: IntoIterator,
         I::Item: IntoIterator<Item = &'a str>,
     {
-        let named = |racks: I::Item| racks.into_iter().filter(|rack| !rack.is_empty()).collect();
-        self.racks = Some(racks.into_iter().map(named).collect());
+        let mut lists = RackLists::default();
+        for racks in racks {
+            lists.names.extend(racks.into_iter().filter(|rack| !rack.is_empty()));
+            lists.ends.push(lists.names.len());
+        }
+        self.racks = Some(lists);
         self
     }
 }
@@ -277,6 +289,17 @@ impl<'a> Group<'a> {
 impl<'a> Identity<'a> {
     fn tie_break(&self) -> (&'a str, &'a str) {
         (self.instance_id.unwrap_or(self.id), self.id)
+    }
+}
+
+impl<'a> RackLists<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[&'a str]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(&start, &end)| &self.names[start..end])
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 
 use crate::{
-    dense::{self, MemberId, PartitionId, PartitionRange, RackId, SubscriptionId, TopicId},
-    group::{GroupError, Identity, Member, Topic},
+    dense::{self, MemberId, PartitionId, PartitionRange, RackId, RackSet, SubscriptionId, TopicId},
+    group::{GroupError, Identity, Member, RackLists, Topic},
 };
 
 /// Turns what members say into dense ids, one member after the other, so that nothing of what they said has
@@ -77,21 +77,28 @@ impl<'a> Interner<'a> {
         topics: &[Topic<'a>],
         racks: &[Option<&'a str>],
     ) -> Result<(), GroupError> {
-        let of_replicas = topics.iter().flat_map(|topic| &topic.racks).flatten().flatten().copied();
+        for topic in topics {
+            let given = topic.racks.as_ref().map(RackLists::len);
+            if let Some(given) = given.filter(|&given| given != topic.partitions as usize) {
+                return Err(GroupError::RackCount {
+                    topic: topic.name.to_owned(),
+                    partitions: topic.partitions,
+                    racks: given,
+                });
+            }
+        }
+        let lists = topics.iter().flat_map(|topic| &topic.racks).flat_map(RackLists::iter);
+        let (distinct, of_partitions) = numbered(lists);
+        let of_replicas = distinct.iter().copied().flatten().copied();
         let mut names: Vec<&str> = of_replicas.chain(racks.iter().copied().flatten()).collect();
         names.sort_unstable();
         names.dedup();
         let ids: HashMap<&str, RackId> = names.into_iter().zip((0..).map(RackId)).collect();
-        for (id, topic) in (0..).map(TopicId).zip(topics) {
-            let Some(racks) = &topic.racks else { continue };
-            if racks.len() != topic.partitions as usize {
-                return Err(GroupError::RackCount {
-                    topic: topic.name.to_owned(),
-                    partitions: topic.partitions,
-                    racks: racks.len(),
-                });
-            }
-            self.builder.replica_racks(id, racks.iter().map(|racks| racks.iter().map(|rack| ids[rack])));
+        let mut set_of = |list: &[&str]| self.builder.rack_set(list.iter().map(|rack| ids[rack]).collect());
+        let sets: Vec<RackSet> = distinct.into_iter().map(&mut set_of).collect();
+        let mut sets = of_partitions.into_iter().map(|list| sets[list]);
+        for (id, topic) in (0..).map(TopicId).zip(topics).filter(|(_, topic)| topic.racks.is_some()) {
+            self.builder.replica_rack_sets(id, sets.by_ref().take(topic.partitions as usize));
         }
         for (id, rack) in (0..).map(MemberId).zip(racks) {
             if let Some(rack) = rack {
@@ -105,6 +112,35 @@ impl<'a> Interner<'a> {
     pub(crate) fn finish(self, order: &[u32]) -> dense::Group {
         self.builder.build_in_order(order)
     }
+}
+
+/// Numbers lists: those that differ, and which of them each is.
+///
+/// There are many, few differ, and they mostly go round: the one that came after the same before is tried first.
+fn numbered<'l, 'a>(lists: impl Iterator<Item = &'l [&'a str]>) -> (Vec<&'l [&'a str]>, Vec<usize>) {
+    let mut known: HashMap<&[&str], usize> = HashMap::new();
+    let mut distinct: Vec<&[&str]> = Vec::new();
+    let mut after: Vec<usize> = Vec::new();
+    let mut last = None;
+    let number = |list: &'l [&'a str]| {
+        let guess = last.map(|last: usize| after[last]);
+        if let Some(guess) = guess.filter(|&guess| distinct[guess] == list) {
+            last = Some(guess);
+            return guess;
+        }
+        let number = *known.entry(list).or_insert(distinct.len());
+        if number == distinct.len() {
+            distinct.push(list);
+            after.push(number);
+        }
+        if let Some(last) = last {
+            after[last] = number;
+        }
+        last = Some(number);
+        number
+    };
+    let numbers = lists.map(number).collect();
+    (distinct, numbers)
 }
 
 impl Known {

@@ -16,7 +16,15 @@ pub struct GroupBuilder {
     /// Each with the hash of its topics.
     subscriptions: HashTable<(u64, SubscriptionId)>,
     hasher: DefaultHashBuilder,
-    rack_sets: HashMap<Box<[RackId]>, u32>,
+    rack_sets: HashMap<Box<[RackId]>, RackSet>,
+}
+
+/// The racks that the replicas of some partitions are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RackSet(u32);
+
+impl RackSet {
+    const EMPTY: Self = Self(0);
 }
 
 impl Default for GroupBuilder {
@@ -45,7 +53,7 @@ impl GroupBuilder {
             },
             subscriptions: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
-            rack_sets: HashMap::from([(Box::default(), 0)]),
+            rack_sets: HashMap::from([(Box::default(), RackSet::EMPTY)]),
         }
     }
 
@@ -72,13 +80,26 @@ impl GroupBuilder {
         I: IntoIterator,
         I::Item: IntoIterator<Item = RackId>,
     {
-        for (partition, racks) in self.partitions_of(topic).zip(racks) {
+        let partitions = self.partitions_of(topic);
+        for (partition, racks) in partitions.zip(racks) {
             let set = self.rack_set(racks.into_iter().collect());
-            if set != 0 {
-                let all = self.group.partition_count();
-                self.group.partition_rack_set.resize(all, 0);
-                self.group.partition_rack_set[partition.index()] = set;
-            }
+            self.replica_rack_set(partition, set);
+        }
+    }
+
+    /// The same with sets that this builder knows.
+    pub(crate) fn replica_rack_sets(&mut self, topic: TopicId, sets: impl IntoIterator<Item = RackSet>) {
+        let partitions = self.partitions_of(topic);
+        for (partition, set) in partitions.zip(sets) {
+            self.replica_rack_set(partition, set);
+        }
+    }
+
+    fn replica_rack_set(&mut self, partition: PartitionId, set: RackSet) {
+        if set != RackSet::EMPTY {
+            let all = self.group.partition_count();
+            self.group.partition_rack_set.resize(all, 0);
+            self.group.partition_rack_set[partition.index()] = set.0;
         }
     }
 
@@ -197,13 +218,14 @@ impl GroupBuilder {
         assert!(member.index() < self.group.member_count(), "a claim or hold of a member that was not added");
     }
 
-    fn rack_set(&mut self, mut racks: Vec<RackId>) -> u32 {
+    /// The set of these racks. Order and repeats do not count.
+    pub(crate) fn rack_set(&mut self, mut racks: Vec<RackId>) -> RackSet {
         racks.sort_unstable();
         racks.dedup();
         if let Some(&known) = self.rack_sets.get(racks.as_slice()) {
             return known;
         }
-        let id = self.group.rack_set_count() as u32;
+        let id = RackSet(self.group.rack_set_count() as u32);
         self.group.rack_set_racks.extend_from_slice(&racks);
         self.group.rack_set_start.push(self.group.rack_set_racks.len() as u32);
         self.rack_sets.insert(racks.into_boxed_slice(), id);

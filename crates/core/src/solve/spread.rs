@@ -23,6 +23,9 @@ const ROUNDS: u64 = 10;
 /// A look at each arc must take one in so many off the sum of squares. That is seen to after this many arcs.
 const WORTH: u64 = 300;
 const WINDOW: u64 = 5_000;
+/// Of more partitions than these, a sum of squares that exceeds the least by one in so many counts as least.
+const FEW: u64 = 1_000;
+const EVEN: u64 = 40;
 
 /// What is left of the bound on the work.
 #[derive(Debug)]
@@ -115,7 +118,7 @@ impl Solver<'_> {
                 }
             }
         }
-        Squares { found, enough: least + if partitions > 1000 { least / 40 } else { 0 } }
+        Squares { found, enough: least + if partitions > FEW { least / EVEN } else { 0 } }
     }
 
     /// Whether owners keep what they keep in any case.

@@ -1,8 +1,9 @@
 //! The network of what may change places, and the search for cycles in it.
 //!
-//! A member's node leads to a pool's by giving up what it has of it, a pool's node to those who may take it, and a
-//! member's to an owner's by giving up that very partition. Members who may have one more or less without harm share a
-//! node as well.
+//! A member's node leads to a pool's by giving up any of what it has of it, a pool's node to those who may take it, and
+//! a member's to an owner's by giving up that very partition. Members who may have one more or less without harm are
+//! joined by a node that they share. Arcs go by slots, so what it takes to look at all does not grow with how many
+//! partitions a member has of a topic.
 
 use super::Allowance;
 
@@ -16,7 +17,7 @@ pub(super) struct Movable {
     /// The slot where it is.
     at: u32,
     /// Whether it may go to whoever takes from its pool.
-    pub(super) is_dealt: bool,
+    is_dealt: bool,
     /// The slots of its owner and its earlier owner, where they may have it.
     owners: [u32; 2],
     /// Its neighbours among the dealt of the slot.
