@@ -1,5 +1,6 @@
 //! Ours beside each peer, cell by cell.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -22,7 +23,8 @@ const MOST_FOLLOW_UPS: usize = 10;
 /// # Errors
 /// Where an answer was not valid, or ours was worse than a peer's: after all cells are done.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let mut bench = Bench { options, slow: Vec::new(), table: Table::new(options.json), faults: Vec::new() };
+    let mut bench =
+        Bench { options, slow: HashMap::new(), table: Table::new(options.json), faults: Vec::new() };
     bench.table.head();
     for (shape, steps) in cells::shapes(options.scope) {
         let wanted =
@@ -41,8 +43,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 struct Bench<'o> {
     options: &'o Options,
-    /// Peers that were stopped in their first call, and the shape it was.
-    slow: Vec<(Peer, Shape)>,
+    /// How large the least group was in whose first call a peer was stopped.
+    slow: HashMap<Peer, u64>,
     table: Table,
     faults: Vec<String>,
 }
@@ -75,14 +77,15 @@ impl Bench<'_> {
         if shape.replicas.is_some() && !peer.knows_racks() {
             return Ok(Outcome::NotTried("has no racks here"));
         }
-        let like_it = |(slow, smaller): &(Peer, Shape)| *slow == peer && smaller.is_within(shape);
-        if self.options.scope == Scope::Quick && self.slow.iter().any(like_it) {
+        let too_large = self.slow.get(&peer).is_some_and(|size| *size <= shape.size());
+        if self.options.scope == Scope::Quick && too_large {
             return Ok(Outcome::NotTried("stopped in one no larger"));
         }
         let outcome = self.cell(peer, group)?;
         let anchor = matches!(peer, Peer::JavaSticky | Peer::JavaCooperative | Peer::FranzGo);
         if matches!(outcome, Outcome::Stopped { first_ms: None }) && !anchor {
-            self.slow.push((peer, shape.clone()));
+            let least = self.slow.entry(peer).or_insert(u64::MAX);
+            *least = shape.size().min(*least);
         }
         Ok(outcome)
     }
@@ -103,7 +106,7 @@ impl Bench<'_> {
     fn cell(&self, peer: Peer, group: &Group) -> Result<Outcome> {
         let schedule = match self.options.scope {
             Scope::Test => Schedule { warm: Duration::ZERO, measure: Duration::from_millis(50) },
-            Scope::Quick => Schedule { warm: Duration::from_secs(1), measure: Duration::from_secs(1) },
+            Scope::Quick => Schedule { warm: Duration::from_secs(1), measure: Duration::from_millis(500) },
             Scope::All => Schedule { warm: Duration::from_secs(2), measure: Duration::from_secs(2) },
         };
         let (round, answer, end) = self.once(peer, group, schedule)?;

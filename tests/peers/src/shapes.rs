@@ -88,9 +88,9 @@ impl Shape {
         }
     }
 
-    /// Whether neither its partitions nor its members are more than the other's.
-    pub(crate) fn is_within(&self, other: &Self) -> bool {
-        self.partitions() <= other.partitions() && self.members <= other.members
+    /// How much an assignor that compares every member with every partition has to do.
+    pub(crate) fn size(&self) -> u64 {
+        u64::from(self.partitions()) * u64::from(self.members)
     }
 
     /// The groups of these steps, in their order.
