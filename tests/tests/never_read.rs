@@ -35,9 +35,9 @@ fn in_use(
         }
         loop {
             drop(consumer.poll(Duration::from_millis(20)));
-            let assigned = membership.assigned();
-            if assigned.is_some_and(|now| Some(now.generation) != before && now.load() == PARTITIONS as usize)
-            {
+            let assigned = membership.assigned().map(|assigned| assigned.generation);
+            // What the heartbeat is answered is not heeded before librdkafka has taken over what it was given.
+            if assigned != before && consumer.assignment()?.count() == PARTITIONS as usize {
                 break;
             }
             ensure!(Instant::now() < deadline, "it is not given everything again");

@@ -25,6 +25,7 @@ pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
 
 /// Runs a command of `tests/peers`, which puts ours beside the other clients' programs, without a broker.
 pub(crate) fn offline(shell: &Shell, command: &str, arguments: &[OsString]) -> Result<()> {
+    peers::setpriv(shell)?;
     let (java, python, go) = (peers::java(shell)?, peers::python(shell)?, peers::go(shell)?);
     let packages = ["kafka-sticky-peers", "kafka-sticky-peer-librdkafka"];
     for package in packages {
@@ -37,7 +38,7 @@ pub(crate) fn offline(shell: &Shell, command: &str, arguments: &[OsString]) -> R
     let (go, folder) = (go.programs.join("offline"), target.join("peers").join("offline"));
     let programs = cmd!(
         shell,
-        "{ours} {command} --java {class_path} --python {interpreter} --scripts {scripts} --go {go}
+        "setpriv --pdeathsig KILL {ours} {command} --java {class_path} --python {interpreter} --scripts {scripts} --go {go}
             --librdkafka {librdkafka} --folder {folder} {arguments...}"
     );
     Ok(programs.quiet().run()?)

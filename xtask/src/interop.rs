@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use anyhow::Result;
 use xshell::{Shell, cmd};
 
-use crate::missing::need;
 use crate::{bench, peers};
 
 /// Scenarios that need no broker: they are commands of `tests/peers`.
@@ -20,7 +19,7 @@ pub(crate) fn run(shell: &Shell, arguments: &[OsString]) -> Result<()> {
     if arguments.is_empty() {
         OFFLINE.into_iter().try_for_each(|name| bench::offline(shell, name, &[]))?;
     }
-    need(cmd!(shell, "setpriv --version"), "ending what was started", "setpriv", "util-linux")?;
+    peers::setpriv(shell)?;
     let java = peers::java(shell)?;
     let python = peers::python(shell)?;
     let go = peers::go(shell)?;

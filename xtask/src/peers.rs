@@ -31,6 +31,15 @@ pub(crate) struct Go {
     pub(crate) programs: PathBuf,
 }
 
+/// Asks for what ends a program with the one that started it.
+///
+/// # Errors
+///
+/// [`Missing`](crate::missing::Missing)
+pub(crate) fn setpriv(shell: &Shell) -> Result<()> {
+    need(cmd!(shell, "setpriv --version"), "ending what was started", "setpriv", "util-linux")
+}
+
 /// # Errors
 ///
 /// [`Missing`](crate::missing::Missing), or what Maven or the compiler says.

@@ -161,8 +161,12 @@ impl Programs {
         let path = self.folder.join("answers");
         // What another peer answered is not this one's.
         File::create(&path)?;
-        let mut command = self.command(peer, groups, &path, schedule)?;
-        let mut child = command
+        let command = self.command(peer, groups, &path, schedule)?;
+        let mut child = Command::new("setpriv")
+            // It ends with this process, however that ends.
+            .args(["--pdeathsig", "KILL", "--"])
+            .arg(command.get_program())
+            .args(command.get_args())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
