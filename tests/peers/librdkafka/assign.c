@@ -334,7 +334,7 @@ static void assign(rd_kafka_t *rk, FILE *in, FILE *answers, double warm, double 
                         measuring = now_ms();
                 }
                 if (!untimed && now_ms() - measuring >= measure &&
-                    (time_cnt >= 3 || now_ms() - measuring >= 10000))
+                    (time_cnt >= 3 || now_ms() - measuring >= 5000))
                         break;
                 members           = members_of(&group);
                 const double time = run(rk, &group, metadata, members, &cpu, &err);

@@ -7,7 +7,7 @@ use cpu_time::ProcessTime;
 const MOST_CALLS: usize = 1000;
 
 /// After its first time a call is made until `warm` has passed since the first began, untimed; then for `measure`,
-/// timed, and at least three times unless these take ten seconds. There are no such calls if `measure` is zero.
+/// timed, and at least three times unless these take five seconds. There are no such calls if `measure` is zero.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schedule {
     pub(crate) warm: Duration,
@@ -29,7 +29,7 @@ impl Schedule {
             call();
         }
         let (measuring, cpu) = (Instant::now(), ProcessTime::now());
-        let few = |times: &Vec<_>| times.len() < 3 && measuring.elapsed() < Duration::from_secs(10);
+        let few = |times: &Vec<_>| times.len() < 3 && measuring.elapsed() < Duration::from_secs(5);
         while times.len() < MOST_CALLS && (measuring.elapsed() < self.measure || few(&times)) {
             let began = Instant::now();
             call();

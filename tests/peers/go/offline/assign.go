@@ -241,7 +241,7 @@ func (s schedule) run(start time.Time, call func() error) ([]float64, float64, e
 		return nil, 0, err
 	}
 	passed := func() float64 { return millis(time.Since(measuring)) }
-	for len(times) < mostCalls && (passed() < s.measure || len(times) < 3 && passed() < 10_000) {
+	for len(times) < mostCalls && (passed() < s.measure || len(times) < 3 && passed() < 5_000) {
 		began := time.Now()
 		if err := call(); err != nil {
 			return nil, 0, err

@@ -27,7 +27,7 @@ record OfflineSchedule(double warm, double measure) {
         long measuring = System.nanoTime();
         long cpu = PROCESS.getProcessCpuTime();
         while (times.size() < MOST_CALLS
-                && (since(measuring) < measure || (times.size() < 3 && since(measuring) < 10_000))) {
+                && (since(measuring) < measure || (times.size() < 3 && since(measuring) < 5_000))) {
             long began = System.nanoTime();
             call.run();
             times.add(since(began));
