@@ -326,7 +326,7 @@ static void assign(rd_kafka_t *rk, FILE *in, FILE *answers, double warm, double 
         clear_members(members, group.member_cnt);
 
         /* Until `warm` ms have passed since the first call began they are not timed; then for `measure` ms they are, and
-         * at least three times unless these take ten seconds. No calls if `measure` is 0. */
+         * at least three times unless these take five seconds. No calls if `measure` is 0. */
         for (double measuring = 0, untimed = 1; measure > 0 && time_cnt < MOST_CALLS;) {
                 if (untimed && now_ms() - start >= warm) {
                         untimed   = 0;

@@ -79,7 +79,7 @@ def answer(group, assignment, answers):
 
 def warm_times(start, call, warm_ms, measure_ms):
     """Times of calls after the first: until warm_ms have passed since that began they are not timed; then for
-    measure_ms they are, and at least three times unless these take ten seconds. No calls if measure_ms is 0.
+    measure_ms they are, and at least three times unless these take five seconds. No calls if measure_ms is 0.
     And the mean CPU time meanwhile."""
     times = []
     if measure_ms == 0:

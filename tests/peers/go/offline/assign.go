@@ -207,7 +207,7 @@ func say(line map[string]any) {
 }
 
 // schedule says how often a call is made after its first time: until warm ms have passed since the first began, untimed;
-// then for measure ms, timed, and at least three times unless these take ten seconds. No calls if measure is 0.
+// then for measure ms, timed, and at least three times unless these take five seconds. No calls if measure is 0.
 type schedule struct {
 	warm, measure float64
 }

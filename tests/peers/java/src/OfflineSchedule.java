@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * How often a call is made after its first time: until {@code warm} ms have passed since the first began,
- * untimed; then for {@code measure} ms, timed, and at least three times unless these take ten seconds. No
+ * untimed; then for {@code measure} ms, timed, and at least three times unless these take five seconds. No
  * calls if {@code measure} is 0.
  */
 record OfflineSchedule(double warm, double measure) {
