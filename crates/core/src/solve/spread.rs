@@ -51,11 +51,12 @@ impl Solver<'_> {
         if cost == 0 || cost * ROUNDS > self.allowance.0 {
             return;
         }
-        let Squares { found, enough } = self.squares(block);
+        let by_topic = self.by_topic(block);
+        let Squares { found, enough } = self.squares(&by_topic);
         if found <= enough {
             return;
         }
-        let mut exchange = self.exchange(block);
+        let mut exchange = self.exchange(block, &by_topic);
         if exchange.movable.is_empty() {
             return;
         }
@@ -79,17 +80,27 @@ impl Solver<'_> {
     /// How many arcs there are to look at.
     fn cost_of_spreading(&self, block: &Block) -> u64 {
         let even = self.moves_are_even(block);
+        let stays = |segment: &Segment| {
+            even && self.state.target[segment.range()] == self.owners.owner[segment.range()]
+        };
         let mut cost = 0;
         for hub in hubs(self.network, &block.senders) {
             let size = self.reach_of(hub);
-            for segment in self.network.segments_of(hub) {
-                let of = segment.range();
-                if !even || self.state.target[of.clone()] != self.owners.owner[of.clone()] {
-                    cost += size + of.len() as u64;
+            for topic in self.network.segments_of(hub).chunk_by(|a, b| a.topic == b.topic) {
+                if !topic.iter().all(stays) {
+                    cost += size + topic.iter().map(|segment| segment.range().len() as u64).sum::<u64>();
                 }
             }
         }
         cost
+    }
+
+    /// The segments of a block, each with its hub. Hubs of one topic are next to each other.
+    fn by_topic(&self, block: &Block) -> Vec<(Segment, u32)> {
+        let segments = |hub| self.network.segments_of(hub).iter().map(move |&segment| (segment, hub));
+        let mut by_topic: Vec<_> = hubs(self.network, &block.senders).flat_map(segments).collect();
+        by_topic.sort_unstable_by_key(|(segment, hub)| (segment.topic, *hub, segment.start));
+        by_topic
     }
 
     /// How many members the partitions of a hub may go to.
@@ -98,25 +109,25 @@ impl Solver<'_> {
         routes.map(|&route| self.network.reach(route) as u64).sum::<u64>().max(1)
     }
 
-    fn squares(&mut self, block: &Block) -> Squares {
+    fn squares(&mut self, by_topic: &[(Segment, u32)]) -> Squares {
         let (mut found, mut least, mut partitions) = (0_u64, 0_u64, 0_u64);
-        for hub in hubs(self.network, &block.senders) {
-            let size = self.reach_of(hub);
+        for topic in by_topic.chunk_by(|a, b| a.0.topic == b.0.topic) {
+            let hubs = topic.chunk_by(|a, b| a.1 == b.1).map(|segments| segments[0].1);
+            let size = hubs.map(|hub| self.reach_of(hub)).fold(1, u64::max);
             let count = &mut self.scratch.owned;
-            for segment in self.network.segments_of(hub) {
-                let members = &self.state.target[segment.range()];
-                let supply = members.len() as u64;
-                let (share, more) = (supply / size, supply % size);
-                least += share * share * (size - more) + (share + 1) * (share + 1) * more;
-                partitions += supply;
-                for &member in members {
-                    found += 2 * u64::from(count[member as usize]) + 1;
-                    count[member as usize] += 1;
-                }
-                for &member in members {
-                    count[member as usize] = 0;
-                }
+            let mut supply = 0;
+            for id in ids(topic) {
+                let count = &mut count[self.state.target[id as usize] as usize];
+                found += 2 * u64::from(*count) + 1;
+                *count += 1;
+                supply += 1;
             }
+            for id in ids(topic) {
+                count[self.state.target[id as usize] as usize] = 0;
+            }
+            let (share, more) = (supply / size, supply % size);
+            least += share * share * (size - more) + (share + 1) * (share + 1) * more;
+            partitions += supply;
         }
         Squares { found, enough: least + if partitions > FEW { least / EVEN } else { 0 } }
     }
@@ -128,7 +139,7 @@ impl Solver<'_> {
         members.next().is_none_or(|first| members.all(|member| price(member) == price(first)))
     }
 
-    fn exchange(&mut self, block: &Block) -> Exchange {
+    fn exchange(&mut self, block: &Block, by_topic: &[(Segment, u32)]) -> Exchange {
         let network = self.network;
         self.local.number(block);
         let mut exchange = Exchange::default();
@@ -148,11 +159,6 @@ impl Solver<'_> {
         }
         exchange.above = loads.iter().map(|&load| load > block.least).collect();
 
-        // By topic, since hubs of one topic share its entries.
-        let mut by_topic: Vec<(Segment, u32)> = hubs(network, &block.senders)
-            .flat_map(|hub| network.segments_of(hub).iter().map(move |&segment| (segment, hub)))
-            .collect();
-        by_topic.sort_unstable_by_key(|(segment, hub)| (segment.topic, *hub, segment.start));
         let even = self.moves_are_even(block);
         let stays = |id: u32| even && self.state.target[id as usize] == self.owners.owner[id as usize];
         let mut places = Places::new(exchange.members.len());
