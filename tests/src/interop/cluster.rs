@@ -1,7 +1,7 @@
 //! Brokers: Apache Kafka in combined mode, each a process, all on loopback.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ pub struct Cluster {
     brokers: Vec<Broker>,
     /// To create topics with, and to ask about groups.
     pub admin: Arc<AdminClient<DefaultClientContext>>,
+    /// Topics that may be on their way out.
+    deleted: RefCell<BTreeSet<String>>,
 }
 
 /// One broker. What it writes stays in its folder.
@@ -77,7 +79,7 @@ impl Cluster {
         config.set("bootstrap.servers", bootstrap_servers(&brokers));
         // Brokers come and go here on purpose.
         config.set("reconnect.backoff.max.ms", "500").set("log_level", "2");
-        let cluster = Self { brokers, admin: Arc::new(config.create()?) };
+        let cluster = Self { brokers, admin: Arc::new(config.create()?), deleted: RefCell::default() };
         cluster.ready().await?;
         Ok(cluster)
     }
@@ -189,6 +191,10 @@ impl Cluster {
             let results = self.admin.create_topics([&topic], &options()).await?;
             match only(results)? {
                 Ok(_) => return Ok(()),
+                // librdkafka repeats a request that was not answered in time, and the first was carried out.
+                Err((_, RDKafkaErrorCode::TopicAlreadyExists)) if !self.deleted.borrow().contains(name) => {
+                    return Ok(());
+                }
                 Err((_, RDKafkaErrorCode::TopicAlreadyExists)) if Instant::now() < deadline => {
                     sleep(PAUSE).await;
                 }
@@ -214,6 +220,7 @@ impl Cluster {
     ///
     /// What the broker says.
     pub async fn delete_topic(&self, name: &str) -> Result<()> {
+        self.deleted.borrow_mut().insert(name.to_owned());
         let results = self.admin.delete_topics(&[name], &options()).await?;
         only(results)?.map(drop).map_err(|(_, code)| anyhow::anyhow!("deleting {name}: {code}"))
     }
