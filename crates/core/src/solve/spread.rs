@@ -149,13 +149,11 @@ impl Solver<'_> {
         }
         let potential = |&member: &u32| self.state.potentials[member as usize];
         let is_free = |member: &u32| block.extra > 0 && potential(member)[1..] == [0; 3];
-        exchange.free = exchange.members.iter().map(is_free).collect();
+        let free = (0..).zip(&exchange.members).filter(|(_, member)| is_free(member));
+        exchange.free = free.map(|(node, _)| node).collect();
         let mut loads = vec![0_u32; exchange.members.len()];
-        let segments = || hubs(network, &block.senders).flat_map(|hub| network.segments_of(hub));
-        for segment in segments() {
-            for &member in &self.state.target[segment.range()] {
-                loads[self.scratch.node_of_member[member as usize] as usize] += 1;
-            }
+        for id in ids(by_topic) {
+            loads[self.node_of(self.state.target[id as usize]) as usize] += 1;
         }
         exchange.above = loads.iter().map(|&load| load > block.least).collect();
 

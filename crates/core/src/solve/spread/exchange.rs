@@ -81,10 +81,11 @@ struct Step {
 pub(super) struct Exchange {
     /// By how much the sum of squares has gone down; in the middle of a cycle it may have gone up.
     gained: i64,
-    /// Per node of a member: its id, its load beyond the lesser one, and whether that may change.
+    /// Per node of a member: its id, and whether its load is the greater one.
     pub(super) members: Vec<u32>,
     pub(super) above: Vec<bool>,
-    pub(super) free: Vec<bool>,
+    /// The nodes of members whose load may change.
+    pub(super) free: Vec<u32>,
     pub(super) movable: Vec<Movable>,
     slots: Vec<Slot>,
     pools: Vec<Pool>,
@@ -298,15 +299,15 @@ impl Exchange {
     fn share_loads(&mut self) -> u64 {
         let shared = self.shared();
         for above in [false, true] {
-            for node in 0..self.members.len() as u32 {
-                if !self.free[node as usize] || self.above[node as usize] != above {
-                    continue;
+            for at in 0..self.free.len() {
+                let node = self.free[at];
+                if self.above[node as usize] == above {
+                    let (to, from) = if above { (node, shared) } else { (shared, node) };
+                    self.reach(to, from, 0, NONE);
                 }
-                let (to, from) = if above { (node, shared) } else { (shared, node) };
-                self.reach(to, from, 0, NONE);
             }
         }
-        2 * self.members.len() as u64
+        2 * self.free.len() as u64
     }
 
     /// The node that members share whose load may change.
